@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// A scan by key is a scan of (value, head) pairs: an operator that never reaches over a segment's head is associative as
+// long as the user's is. G. E. Blelloch, "Prefix Sums and Their Applications", CMU-CS-90-190, 1990, section 1.5.
+#pragma once
+
+#include <lookback/core/problem.cuh>
+
+namespace lookback::detail {
+
+/// A value, and whether a segment starts with it (or somewhere in what it stands for).
+template <class T>
+struct keyed {
+  T value;
+  bool head;
+};
+
+template <class T, class Operator>
+struct segmented_operator {
+  Operator op;
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE keyed<T> operator()(const keyed<T> &left, const keyed<T> &right) {
+    if (right.head) return right;
+    return keyed<T>{static_cast<T>(op(left.value, right.value)), left.head};
+  }
+};
+
+/// (value, head) pairs read from keys and values. The key before a tile's first element is read from `boundary`, where it
+/// was saved before the scan began: in place, the tile to the left may have written its results over it.
+///
+/// With an initial value, a segment's first element is op(initial, value).
+template <class T, class Keys, class Values, class Equal, class Operator, class Initial, int TileElements>
+class keyed_input {
+public:
+  using key = value_t<Keys>;
+  using value_type = keyed<T>;
+  using difference_type = std::ptrdiff_t;
+  using reference = keyed<T>;
+  using pointer = void;
+  using iterator_category = std::random_access_iterator_tag;
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  keyed_input(Keys keys, Values values, Equal equal, Operator op, Initial initial)
+      : keys_(keys), values_(values), equal_(equal), op_(op), initial_(initial) {}
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE keyed_input operator+(difference_type distance) const {
+    keyed_input moved = *this;
+    moved.position_ += distance;
+    return moved;
+  }
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE keyed<T> operator[](difference_type distance) const {
+    const difference_type i = position_ + distance;
+    const bool head = is_head(i);
+    if constexpr (Initial::exists) {
+      Operator op = op_;
+      if (head) return keyed<T>{static_cast<T>(op(static_cast<T>(initial_.value), static_cast<T>(values_[i]))), true};
+    }
+    return keyed<T>{static_cast<T>(values_[i]), head};
+  }
+
+  /// Where the keys before tiles 1, 2, ... are kept: room for one key a tile.
+  LOOKBACK_HOST_DEVICE void bind_boundary(void *room) { boundary_ = static_cast<key *>(room); }
+  /// Saves the key before tile `tile` >= 1.
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE void save_boundary(std::size_t tile) const {
+    construct(boundary_[tile], keys_[static_cast<difference_type>(tile) * TileElements - 1]);
+  }
+
+private:
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE bool is_head(difference_type i) const {
+    Equal equal = equal_;
+    if (i == 0) return true;
+    if (i % TileElements == 0) return !equal(boundary_[i / TileElements], keys_[i]);
+    return !equal(keys_[i - 1], keys_[i]);
+  }
+
+  Keys keys_;
+  Values values_;
+  Equal equal_;
+  Operator op_;
+  Initial initial_;
+  key *boundary_ = nullptr;
+  difference_type position_ = 0;
+};
+
+/// What must be saved of an input before a scan in place may begin: nothing, but for keys.
+template <class Input>
+struct boundary_of {
+  static constexpr bool exists = false;
+};
+template <class T, class Keys, class Values, class Equal, class Operator, class Initial, int TileElements>
+struct boundary_of<keyed_input<T, Keys, Values, Equal, Operator, Initial, TileElements>> {
+  static constexpr bool exists = true;
+  using type = value_t<Keys>;
+};
+
+struct inclusive_by_key {
+  template <class T>
+  LOOKBACK_HOST_DEVICE T operator()(const keyed<T> &scanned, const keyed<T> &) const {
+    return scanned.value;
+  }
+};
+/// A segment's first result is the initial value.
+template <class T>
+struct exclusive_by_key {
+  T initial;
+  LOOKBACK_HOST_DEVICE T operator()(const keyed<T> &scanned, const keyed<T> &item) const {
+    return item.head ? initial : scanned.value;
+  }
+};
+
+/// y(i) = x(s) . x(s + 1) ... x(i), s the first element of i's run of equal consecutive keys.
+template <class T, class Keys, class Values, class Output, class Equal, class Operator>
+auto make_inclusive_by_key(Keys keys, Values values, Output output, Equal equal, Operator op) {
+  using value = value_t<Values>;
+  using shape = tree_shape<sizeof(value), size_of<typename output_value<Output, value>::type>::value>;
+  using input = keyed_input<T, Keys, Values, Equal, Operator, no_initial, shape::tile_elements>;
+  return scan_problem<true, keyed<T>, value, input, Output, segmented_operator<T, Operator>, no_initial,
+                      inclusive_by_key>(input(keys, values, equal, op, no_initial{}), output, {op}, {}, {});
+}
+
+/// y(i) = init . x(s) . x(s + 1) ... x(i - 1), s as above; y(s) = init.
+template <class T, class Keys, class Values, class Output, class Equal, class Operator>
+auto make_exclusive_by_key(Keys keys, Values values, Output output, T init, Equal equal, Operator op) {
+  using value = value_t<Values>;
+  using shape = tree_shape<sizeof(value), size_of<typename output_value<Output, value>::type>::value>;
+  using initial = initial_value<T>;
+  using input = keyed_input<T, Keys, Values, Equal, Operator, initial, shape::tile_elements>;
+  return scan_problem<false, keyed<T>, value, input, Output, segmented_operator<T, Operator>, initial_value<keyed<T>>,
+                      exclusive_by_key<T>>(input(keys, values, equal, op, initial{init}), output, {op},
+                                           {keyed<T>{init, true}}, {init});
+}
+
+} // namespace lookback::detail

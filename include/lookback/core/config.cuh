@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The only macros of lookback: how a function is marked for the compiler at hand.
+#pragma once
+
+#if defined(__CUDACC__)
+/// A function for both processors.
+#define LOOKBACK_HOST_DEVICE __host__ __device__
+/// A function of a kernel. Inlined always: a look-back that calls through a frame spills its registers.
+#define LOOKBACK_DEVICE __device__ __forceinline__
+/// The entry of a kernel; `threads` bounds the block so that the compiler can budget registers.
+#define LOOKBACK_KERNEL(threads) __global__ void __launch_bounds__(threads)
+/// A kernel parameter that stays in constant memory and is never copied to the stack.
+#define LOOKBACK_KERNEL_PARAMETER const __grid_constant__
+/// Put before a template that calls a user's operator: the operator decides where it can run, not we.
+#define LOOKBACK_NO_EXECUTION_CHECK _Pragma("nv_exec_check_disable")
+#else
+#define LOOKBACK_HOST_DEVICE
+#define LOOKBACK_DEVICE inline
+#define LOOKBACK_KERNEL(threads) void
+#define LOOKBACK_KERNEL_PARAMETER const
+#define LOOKBACK_NO_EXECUTION_CHECK
+#endif
+
+#if defined(__CUDA_ARCH__)
+#define LOOKBACK_UNROLL _Pragma("unroll")
+#else
+#define LOOKBACK_UNROLL
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// What a scan combines: the operator, the type it accumulates in, an initial value or none; and room for values that
+// need not exist yet. No identity is ever assumed: a part that is missing is skipped.
+#pragma once
+
+#include <lookback/core/config.cuh>
+
+#include <cstddef>
+#include <iterator>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace lookback {
+
+/// a + b, in the type that C++ gives the sum.
+struct plus {
+  LOOKBACK_NO_EXECUTION_CHECK
+  template <class A, class B>
+  LOOKBACK_HOST_DEVICE constexpr auto operator()(const A &a, const B &b) const -> decltype(a + b) {
+    return a + b;
+  }
+};
+
+/// a == b.
+struct equal_to {
+  LOOKBACK_NO_EXECUTION_CHECK
+  template <class A, class B>
+  LOOKBACK_HOST_DEVICE constexpr bool operator()(const A &a, const B &b) const {
+    return a == b;
+  }
+};
+
+/// An initial value that the device computes before the scan reads it: `*iterator`, read by the scan's own kernel.
+/// The CUB door takes one where CUB takes a cub::FutureValue.
+template <class T, class Iterator = T *>
+struct FutureValue {
+  using value_type = T;
+  using iterator_type = Iterator;
+  LOOKBACK_HOST_DEVICE explicit FutureValue(Iterator iterator) : iterator_(iterator) {}
+  LOOKBACK_HOST_DEVICE operator T() const { return *iterator_; }
+
+private:
+  Iterator iterator_;
+};
+template <class Iterator>
+FutureValue(Iterator) -> FutureValue<typename std::iterator_traits<Iterator>::value_type, Iterator>;
+
+namespace detail {
+
+/// The type that an operator's results accumulate in, after P2322: what op(Init, Value) returns, decayed.
+template <class Operator, class Value, class Init = Value>
+using accumulator_t = std::decay_t<decltype(std::declval<Operator &>()(std::declval<Init>(), std::declval<Value>()))>;
+
+template <class Iterator>
+using value_t = std::remove_cv_t<typename std::iterator_traits<Iterator>::value_type>;
+
+/// The scan starts from nothing: the first result is the first element.
+struct no_initial {
+  static constexpr bool exists = false;
+};
+
+/// The scan starts from `value`, which is an accumulator or converts to one (a FutureValue does so on the device).
+template <class Value>
+struct initial_value {
+  static constexpr bool exists = true;
+  Value value;
+};
+
+/// Fixed room for `Count` values that are constructed when they are first known. Holds no default values, so that a type
+/// without a default constructor fits; ends no lifetimes, since kernels' copies die with the kernel.
+template <class T, int Count>
+class uninitialized_array {
+public:
+  LOOKBACK_HOST_DEVICE uninitialized_array() {}
+  LOOKBACK_HOST_DEVICE ~uninitialized_array() {}
+  LOOKBACK_HOST_DEVICE T &operator[](int i) { return items_[i]; }
+  LOOKBACK_HOST_DEVICE const T &operator[](int i) const { return items_[i]; }
+
+private:
+  union {
+    T items_[Count];
+  };
+};
+
+/// First value of a place in uninitialized room.
+LOOKBACK_NO_EXECUTION_CHECK
+template <class T, class Value>
+LOOKBACK_HOST_DEVICE void construct(T &place, Value &&value) {
+  ::new (static_cast<void *>(&place)) T(std::forward<Value>(value));
+}
+
+/// A value, or nothing yet: what stands to the left of an element. `append(op, x)` is "this, then x". Asks of T a copy
+/// constructor and nothing else.
+template <class T>
+class maybe {
+public:
+  LOOKBACK_HOST_DEVICE maybe() {}
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE maybe(const maybe &other) { assign(other); }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE ~maybe() { clear(); }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE maybe &operator=(const maybe &other) {
+    if (this != &other) {
+      clear();
+      assign(other);
+    }
+    return *this;
+  }
+
+  LOOKBACK_HOST_DEVICE bool exists() const { return exists_; }
+  LOOKBACK_HOST_DEVICE const T &value() const { return place_[0]; }
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE void set(const T &value) {
+    clear();
+    construct(place_[0], value);
+    exists_ = true;
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  template <class Operator>
+  LOOKBACK_HOST_DEVICE void append(Operator &op, const T &right) {
+    if (exists_)
+      set(static_cast<T>(op(place_[0], right)));
+    else
+      set(right);
+  }
+
+private:
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE void assign(const maybe &other) {
+    if (other.exists_) construct(place_[0], other.place_[0]);
+    exists_ = other.exists_;
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE void clear() {
+    if (exists_) place_[0].~T();
+    exists_ = false;
+  }
+
+  uninitialized_array<T, 1> place_;
+  bool exists_ = false;
+};
+
+} // namespace detail
+} // namespace lookback

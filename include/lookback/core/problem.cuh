@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// One scan, as every path on every system sees it: where elements come from, how they combine, where results go.
+#pragma once
+
+#include <lookback/core/tree.cuh>
+
+namespace lookback::detail {
+
+/// The result of an element is what was scanned.
+struct scanned_itself {
+  template <class T>
+  LOOKBACK_HOST_DEVICE const T &operator()(const T &scanned, const T &) const {
+    return scanned;
+  }
+};
+
+template <class Iterator, class Fallback>
+struct stored_value {
+  using type = Fallback;
+};
+/// Only a pointer says what a store makes of a value; behind any other iterator an assignment may compute.
+template <class Value, class Fallback>
+struct stored_value<Value *, Fallback> {
+  using type = Value;
+};
+
+template <class Iterator, class Fallback>
+struct output_value {
+  using declared = value_t<Iterator>;
+  using type = std::conditional_t<std::is_void<declared>::value, Fallback, declared>;
+};
+template <class T>
+struct size_of : std::integral_constant<std::size_t, sizeof(T)> {};
+
+/// y(i) = project(x(0) . x(1) ... x(i), x(i)), or without the last factor when exclusive, over `Accumulator`.
+///
+/// `Value` is the type whose size shapes the tree on the input side. Copied to the kernel as it is, so everything in it must
+/// be usable on the device.
+template <bool Inclusive, class Accumulator, class Value, class Input, class Output, class Operator, class Initial,
+          class Project = scanned_itself>
+struct scan_problem {
+  static_assert(Inclusive || Initial::exists, "an exclusive scan starts from an initial value");
+
+  using accumulator = Accumulator;
+  using item = value_t<Input>; // as loaded; converts to the accumulator
+  using initial_type = Initial;
+  using input_type = Input;
+  using output_type = Output;
+  using result = std::decay_t<decltype(std::declval<const Project &>()(std::declval<const Accumulator &>(),
+                                                                      std::declval<const Accumulator &>()))>;
+  using stored = typename stored_value<Output, result>::type;
+  using shape = tree_shape<sizeof(Value), size_of<typename output_value<Output, Value>::type>::value>;
+  static constexpr bool inclusive = Inclusive;
+
+  Input input;
+  Output output;
+  Operator op;
+  Initial initial;
+  Project project;
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE scan_problem(Input input_, Output output_, Operator op_, Initial initial_, Project project_)
+      : input(input_), output(output_), op(op_), initial(initial_), project(project_) {}
+};
+
+/// A problem with its accumulator and tree deduced from the parts.
+template <bool Inclusive, class Accumulator, class Input, class Output, class Operator, class Initial>
+auto make_problem(Input input, Output output, Operator op, Initial initial) {
+  return scan_problem<Inclusive, Accumulator, value_t<Input>, Input, Output, Operator, Initial>(
+      input, output, op, initial, scanned_itself{});
+}
+
+} // namespace lookback::detail

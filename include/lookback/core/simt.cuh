@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// Every hardware word that a kernel uses, one small function each. Kernels contain no intrinsic and no asm: this is
+// the one file to port, and the one file to emulate.
+#pragma once
+
+#include <lookback/core/config.cuh>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace lookback::simt {
+
+inline constexpr int warp_threads = 32;
+
+// ---- where am I ------------------------------------------------------------------------------------------------
+
+/// Index of this thread in its block.
+LOOKBACK_DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
+/// Index of this block in the grid, as the launch numbered it: says nothing about when the block starts.
+LOOKBACK_DEVICE unsigned block_index() { return blockIdx.x; }
+LOOKBACK_DEVICE unsigned block_count() { return gridDim.x; }
+LOOKBACK_DEVICE int block_threads() { return static_cast<int>(blockDim.x); }
+LOOKBACK_DEVICE int lane_index() { return static_cast<int>(threadIdx.x) % warp_threads; }
+LOOKBACK_DEVICE int warp_index() { return static_cast<int>(threadIdx.x) / warp_threads; }
+
+/// The block's shared memory, as large as the launch asked for; the same object for every thread of the block.
+template <class Storage>
+LOOKBACK_DEVICE Storage &shared_memory() {
+  static_assert(alignof(Storage) <= 128, "dynamic shared memory is aligned to 128 bytes");
+  extern __shared__ __align__(128) unsigned char lookback_shared_memory[];
+  return *reinterpret_cast<Storage *>(lookback_shared_memory);
+}
+
+// ---- waiting for each other --------------------------------------------------------------------------------------
+
+/// Every thread of the block arrives; shared-memory writes before it are seen after it.
+LOOKBACK_DEVICE void synchronize_block() { __syncthreads(); }
+/// The same for the 32 threads of the warp.
+LOOKBACK_DEVICE void synchronize_warp() { __syncwarp(); }
+
+/// Bit l is lane l's predicate. All 32 lanes must call.
+LOOKBACK_DEVICE unsigned ballot(bool predicate) { return __ballot_sync(0xffffffffu, predicate); }
+LOOKBACK_DEVICE bool all_of_warp(bool predicate) { return __all_sync(0xffffffffu, predicate) != 0; }
+/// Position of the lowest set bit; `bits` must not be 0.
+LOOKBACK_DEVICE int lowest_bit(unsigned bits) { return __ffs(static_cast<int>(bits)) - 1; }
+
+/// Give the memory system a moment before a poll is repeated: polling is traffic.
+LOOKBACK_DEVICE void back_off() { __nanosleep(32); }
+
+/// With a programmatic dependent launch: returns when the kernel before this one has finished and its writes are
+/// visible. Without one, or before sm_90, it returns at once and the launch order is the guarantee.
+LOOKBACK_DEVICE void wait_for_previous_kernel() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/// Allows the next kernel of a programmatic dependent launch to start filling the device.
+LOOKBACK_DEVICE void release_next_kernel() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+// ---- exchange between lanes ----------------------------------------------------------------------------------------
+
+namespace detail {
+
+template <class T, class Exchange>
+LOOKBACK_DEVICE T exchange_words(const T &value, Exchange exchange) {
+  static_assert(std::is_trivially_copyable<T>::value, "a shuffle moves bytes");
+  constexpr int words = (sizeof(T) + 3) / 4;
+  std::uint32_t raw[words] = {};
+  std::memcpy(raw, &value, sizeof(T));
+  LOOKBACK_UNROLL
+  for (int w = 0; w < words; ++w) raw[w] = exchange(raw[w]);
+  union moved {
+    T value;
+    LOOKBACK_DEVICE moved() {}
+  } result;
+  std::memcpy(static_cast<void *>(&result.value), raw, sizeof(T));
+  return result.value;
+}
+
+} // namespace detail
+
+/// The value of lane `lane_index() - distance`; lanes below `distance` keep their own.
+template <class T>
+LOOKBACK_DEVICE T shuffle_up(const T &value, int distance) {
+  return detail::exchange_words(value,
+                                [=](std::uint32_t word) { return __shfl_up_sync(0xffffffffu, word, distance); });
+}
+/// The value of lane `lane`, the same for all.
+template <class T>
+LOOKBACK_DEVICE T broadcast(const T &value, int lane) {
+  return detail::exchange_words(value, [=](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, lane); });
+}
+
+// ---- memory between blocks -----------------------------------------------------------------------------------------
+// Single-copy atomic accesses at device scope. The orders in use are chosen in device/tile_state.cuh, nowhere else.
+
+/// Sixteen bytes that are read and written as one.
+struct alignas(16) word_pair {
+  std::uint64_t low, high;
+};
+
+LOOKBACK_DEVICE std::uint64_t load_relaxed(const std::uint64_t *address) {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
+  return value;
+}
+LOOKBACK_DEVICE void store_relaxed(std::uint64_t *address, std::uint64_t value) {
+  asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(__cvta_generic_to_global(address)), "l"(value) : "memory");
+}
+LOOKBACK_DEVICE word_pair load_relaxed(const word_pair *address) {
+  word_pair value;
+  asm volatile("{\n .reg .b128 pair;\n ld.relaxed.gpu.global.b128 pair, [%2];\n mov.b128 {%0, %1}, pair;\n}"
+               : "=l"(value.low), "=l"(value.high)
+               : "l"(__cvta_generic_to_global(address))
+               : "memory");
+  return value;
+}
+LOOKBACK_DEVICE void store_relaxed(word_pair *address, word_pair value) {
+  asm volatile("{\n .reg .b128 pair;\n mov.b128 pair, {%1, %2};\n st.relaxed.gpu.global.b128 [%0], pair;\n}" ::"l"(
+                   __cvta_generic_to_global(address)),
+               "l"(value.low), "l"(value.high)
+               : "memory");
+}
+LOOKBACK_DEVICE std::uint32_t load_acquire(const std::uint32_t *address) {
+  std::uint32_t value;
+  asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
+  return value;
+}
+LOOKBACK_DEVICE void store_release(std::uint32_t *address, std::uint32_t value) {
+  asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(__cvta_generic_to_global(address)), "r"(value) : "memory");
+}
+/// Adds one and returns what was there: the order in which blocks call is the order of the numbers they get.
+LOOKBACK_DEVICE unsigned fetch_increment(unsigned *counter) { return atomicAdd(counter, 1u); }
+
+// ---- vectors to and from memory --------------------------------------------------------------------------------------
+
+/// Bytes of one vector access: 1, 2, 4, 8 or 16, aligned to its size.
+template <int Bytes>
+struct alignas(Bytes) vector_words {
+  using word = std::conditional_t<Bytes == 1, std::uint8_t, std::conditional_t<Bytes == 2, std::uint16_t, std::uint32_t>>;
+  static constexpr int count = Bytes <= 4 ? 1 : Bytes / 4;
+  word words[count];
+};
+
+/// One load instruction for the whole vector; `address` is aligned to Bytes.
+template <int Bytes>
+LOOKBACK_DEVICE vector_words<Bytes> load_vector(const void *address) {
+  vector_words<Bytes> vector;
+  if constexpr (Bytes == 16) {
+    const uint4 raw = *static_cast<const uint4 *>(address);
+    vector.words[0] = raw.x, vector.words[1] = raw.y, vector.words[2] = raw.z, vector.words[3] = raw.w;
+  } else if constexpr (Bytes == 8) {
+    const uint2 raw = *static_cast<const uint2 *>(address);
+    vector.words[0] = raw.x, vector.words[1] = raw.y;
+  } else {
+    vector = *static_cast<const vector_words<Bytes> *>(address);
+  }
+  return vector;
+}
+template <int Bytes>
+LOOKBACK_DEVICE void store_vector(void *address, const vector_words<Bytes> &vector) {
+  if constexpr (Bytes == 16)
+    *static_cast<uint4 *>(address) = make_uint4(vector.words[0], vector.words[1], vector.words[2], vector.words[3]);
+  else if constexpr (Bytes == 8)
+    *static_cast<uint2 *>(address) = make_uint2(vector.words[0], vector.words[1]);
+  else
+    *static_cast<vector_words<Bytes> *>(address) = vector;
+}
+
+} // namespace lookback::simt

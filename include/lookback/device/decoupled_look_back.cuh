@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// The general path: one block a tile, single pass, decoupled look-back with dynamic block ids.
+// D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002; dynamic ids
+// after S. Yan, G. Long, Y. Zhang, "StreamScan", PPoPP 2013.
+//
+// n elements read once, n written once; about 2 n + n / E applications of the operator (E elements a vector).
+#pragma once
+
+#include <lookback/block/transfer.cuh>
+#include <lookback/core/by_key.cuh>
+#include <lookback/device/look_back.cuh>
+
+namespace lookback::detail {
+
+/// A tile's elements in the registers of a block and its totals in shared memory.
+template <class Problem, int Warps>
+class tile_scan {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+  static constexpr int E = shape::vector_elements;
+  static constexpr int rows = shape::tile_rows / Warps; // rows a warp
+  static_assert(shape::tile_rows % Warps == 0, "every warp has the same number of rows");
+
+  using item = typename Problem::item;
+  using stored = typename Problem::stored;
+  static constexpr std::size_t staging_bytes = row_staging<item, E>::bytes > row_staging<stored, E>::bytes
+                                                   ? row_staging<item, E>::bytes
+                                                   : row_staging<stored, E>::bytes;
+
+public:
+  struct storage {
+    alignas(16) unsigned char staging[Warps][staging_bytes + 16];
+    typename lane_exchange<T>::storage exchange[Warps];
+    uninitialized_array<T, shape::tile_rows> row_totals;
+    uninitialized_array<T, 1> prefix; // everything left of the tile
+    unsigned tile;
+  };
+
+  /// Scans tile `tile`, of which `existing` elements exist (all of them when Full).
+  template <bool Full, class State>
+  LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, unsigned tile, bool is_last, int existing,
+                                  storage &shared) {
+    auto op = problem.op;
+    const int lane = simt::lane_index();
+    const int warp = simt::warp_index();
+    lane_exchange<T> exchange(shared.exchange[warp]);
+    void *const staging = shared.staging[warp];
+    const auto first = static_cast<std::ptrdiff_t>(tile) * shape::tile_elements;
+    const auto input = problem.input + first;
+    const auto output = problem.output + first;
+    const bool vector_loads = moves_as_vectors<item, E>(input);
+    const bool vector_stores = moves_as_vectors<stored, E>(output);
+
+    // What exists of row i of this warp: elements, and vectors that are whole.
+    const auto elements = [=](int i) {
+      const int left = existing - (warp * rows + i) * shape::row_elements;
+      return Full || left > shape::row_elements ? shape::row_elements : left < 0 ? 0 : left;
+    };
+    const auto whole_vectors = [=](int i) { return Full ? shape::row_vectors : elements(i) / E; };
+    const int whole_rows = Full ? shape::tile_rows : existing / shape::row_elements;
+
+    // ---- read -------------------------------------------------------------------------------------------------
+    lane_vector<item, E> vectors[rows]; // (rows, E) a lane
+    LOOKBACK_UNROLL
+    for (int i = 0; i < rows; ++i)
+      fetch_row<E>(input + (warp * rows + i) * shape::row_elements, elements(i), vector_loads, vectors[i]);
+    LOOKBACK_UNROLL
+    for (int i = 0; i < rows; ++i) arrange_row<E>(vector_loads, staging, vectors[i]);
+
+    // ---- reduce: vectors, then rows -----------------------------------------------------------------------------
+    uninitialized_array<T, rows> totals; // V(lane), inclusive
+    LOOKBACK_UNROLL
+    for (int i = 0; i < rows; ++i)
+      if (lane < whole_vectors(i))
+        construct(totals[i], fold_vector<E, T>([&](int k) { return static_cast<T>(vectors[i].get(k)); }, op));
+    warp_inclusive_scan<rows>(totals, whole_vectors, op, exchange);
+    uninitialized_array<T, rows> lefts; // V(lane - 1)
+    LOOKBACK_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      if (lane == shape::row_vectors - 1 && lane < whole_vectors(i))
+        construct(shared.row_totals[warp * rows + i], totals[i]);
+      const T &left = exchange.up(totals[i], 1, lane < whole_vectors(i));
+      if (lane > 0 && lane <= whole_vectors(i)) construct(lefts[i], left);
+    }
+    simt::synchronize_block();
+
+    // ---- rows of the tile, and what is left of it ----------------------------------------------------------------
+    uninitialized_array<T, 1> row_prefix; // R(lane), inclusive; every warp for itself, to save a barrier
+    if (lane < whole_rows) construct(row_prefix[0], shared.row_totals[lane]);
+    warp_inclusive_scan<1>(row_prefix, [=](int) { return whole_rows; }, op, exchange);
+    if (warp == 0) {
+      maybe<T> total;
+      if (!is_last) total.set(exchange.from(row_prefix[0], shape::tile_rows - 1, lane < whole_rows));
+      const maybe<T> left = look_back(problem, state, tile, is_last, total, op, exchange);
+      if (lane == 0 && left.exists()) construct(shared.prefix[0], left.value());
+    }
+    simt::synchronize_block();
+    maybe<T> prefix;
+    if (Problem::initial_type::exists || tile > 0) prefix.set(shared.prefix[0]);
+
+    // ---- scan and write -------------------------------------------------------------------------------------------
+    LOOKBACK_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      const int row = warp * rows + i;
+      if (elements(i) == 0) break;
+      maybe<T> base = prefix;
+      if (row > 0) base.append(op, exchange.from(row_prefix[0], row - 1, lane < whole_rows));
+      const int count = Full ? E : elements(i) - lane * E;
+      if (lane > 0 && count > 0) base.append(op, lefts[i]);
+      lane_vector<stored, E> results;
+      scan_vector<Problem::inclusive, E, T>(
+          base, count, [&](int k) { return static_cast<T>(vectors[i].get(k)); }, op,
+          [&](int k, const T &scanned, const T &element) {
+            results.set(k, static_cast<stored>(problem.project(scanned, element)));
+          });
+      store_row<E>(output + row * shape::row_elements, elements(i), vector_stores, staging, results);
+    }
+  }
+};
+
+/// Dynamic ids: a block's tile is the number of blocks that started before it, so every tile that it will wait for belongs
+/// to a block that is already running, and waiting always ends.
+template <class Problem, int Warps>
+LOOKBACK_KERNEL(Warps *simt::warp_threads)
+decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
+                           const tile_state<typename Problem::accumulator> state, const std::uint64_t n) {
+  using scan = tile_scan<Problem, Warps>;
+  using shape = typename Problem::shape;
+  auto &shared = simt::shared_memory<typename scan::storage>();
+
+  simt::wait_for_previous_kernel(); // the state is ready, and the keys at the boundaries are saved
+  unsigned tile = 0;
+  if (simt::block_count() > 1) {
+    if (simt::thread_index() == 0) shared.tile = simt::fetch_increment(state.next_tile);
+    simt::synchronize_block();
+    tile = shared.tile;
+  }
+  const bool is_last = tile + 1 == simt::block_count();
+  const std::uint64_t left = n - static_cast<std::uint64_t>(tile) * shape::tile_elements;
+  if (left >= shape::tile_elements)
+    scan::template run<true>(problem, state, tile, is_last, shape::tile_elements, shared);
+  else
+    scan::template run<false>(problem, state, tile, is_last, static_cast<int>(left), shared);
+}
+
+/// What must be so before the scan begins: cells empty, ticket zero, and the keys before each tile saved.
+template <class Input>
+LOOKBACK_KERNEL(256)
+prepare_kernel(const Input input, const unsigned tiles, std::uint64_t *const zeroed, const std::size_t words) {
+  simt::release_next_kernel(); // it waits for this kernel's writes before it uses them
+  const std::size_t step = static_cast<std::size_t>(simt::block_count()) * simt::block_threads();
+  const std::size_t first = static_cast<std::size_t>(simt::block_index()) * simt::block_threads() + simt::thread_index();
+  for (std::size_t i = first; i < words; i += step) zeroed[i] = 0;
+  if constexpr (boundary_of<Input>::exists)
+    for (std::size_t tile = first + 1; tile < tiles; tile += step) input.save_boundary(tile);
+}
+
+} // namespace lookback::detail

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// The walk: how a tile learns what is to its left. One warp, two levels, in the tree's order.
+// D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002, with this
+// difference: a tile's prefix is never published, because a prefix that is built on whatever happened to be ready would
+// give bits that depend on the schedule.
+#pragma once
+
+#include <lookback/block/warp_shuffle.cuh>
+#include <lookback/core/tree.cuh>
+#include <lookback/device/tile_state.cuh>
+
+namespace lookback::detail {
+
+/// G(group): everything before the first tile of `group`. Called by a full warp.
+///
+/// Lane l watches group - 1 - l. As soon as some prefix in the window is there, and every total between it and us, the
+/// prefix is extended serially: G(j + 1) . total(j + 1) . ... is the tree's own fold, whichever j it was. The window is
+/// 32 groups, 1024 tiles: more than are ever in flight ahead of the oldest unfinished one on a device of today, and were
+/// they not, the oldest group would still finish, so waiting for it is safe.
+template <class T, class Memory, class Operator>
+LOOKBACK_DEVICE T look_back_over_groups(const tile_state<T, Memory> &state, unsigned group, Operator &op,
+                                        lane_exchange<T> &exchange) {
+  const int lane = simt::lane_index();
+  const bool watches = static_cast<unsigned>(lane) < group;
+  const std::size_t watched = watches ? group - 1 - lane : 0;
+  for (;;) {
+    typename cells<T, Memory>::reading prefix, total;
+    if (watches) {
+      prefix = state.group_prefixes.read(watched);
+      total = state.group_totals.read(watched);
+    }
+    const unsigned prefixes = simt::ballot(watches && prefix.ready());
+    const unsigned totals = simt::ballot(watches && total.ready());
+    if (prefixes != 0) {
+      const int nearest = simt::lowest_bit(prefixes);
+      const unsigned between = (1u << nearest) - 1;
+      if ((totals & between) == between) {
+        uninitialized_array<T, 1> mine; // the nearest prefix in its lane, totals in the lanes between
+        if (lane == nearest) construct(mine[0], prefix.value());
+        if (lane < nearest) construct(mine[0], total.value());
+        maybe<T> folded;
+        for (int l = nearest; l >= 0; --l) folded.append(op, exchange.from(mine[0], l, lane <= nearest));
+        return folded.value();
+      }
+    }
+    simt::back_off();
+  }
+}
+
+/// Publishes tile `tile`'s total and returns everything to its left. Called by a full warp; `total` is the same in all of
+/// its lanes, or unread when this is the last tile of the scan. Nothing is returned for tile 0 of a scan without an
+/// initial value.
+///
+///   lane l < j    total of tile l of the group, j = tile % 32        lane j    this tile's own total
+///   after the network: lane j - 1 holds T(j - 1); lane 31 of a group's last tile holds the group's total
+template <class Problem, class Memory, class T, class Operator>
+LOOKBACK_DEVICE maybe<T> look_back(const Problem &problem, const tile_state<T, Memory> &state, unsigned tile,
+                                   bool is_last, const maybe<T> &total, Operator &op, lane_exchange<T> &exchange) {
+  constexpr unsigned group_tiles = Problem::shape::group_tiles;
+  const int lane = simt::lane_index();
+  const unsigned group = tile / group_tiles;
+  const int mine = static_cast<int>(tile % group_tiles);
+  const bool completes_group = mine + 1 == static_cast<int>(group_tiles) && !is_last;
+  const int existing = mine + (is_last ? 0 : 1);
+
+  if (!is_last && lane == 0) state.tile_totals.publish(tile, total.value());
+
+  uninitialized_array<T, 1> totals; // of the group's tiles, one a lane
+  bool have = lane >= mine;
+  if (lane == mine && !is_last) construct(totals[0], total.value());
+  while (!simt::all_of_warp(have)) {
+    if (!have) {
+      const auto seen = state.tile_totals.read(group * group_tiles + lane);
+      if (seen.ready()) {
+        construct(totals[0], seen.value());
+        have = true;
+      }
+    }
+  }
+  warp_inclusive_scan<1>(totals, [=](int) { return existing; }, op, exchange);
+  if (completes_group && lane == mine) state.group_totals.publish(group, totals[0]);
+
+  maybe<T> prefix; // G(group)
+  if (group > 0)
+    prefix.set(look_back_over_groups(state, group, op, exchange));
+  else if constexpr (Problem::initial_type::exists)
+    prefix.set(static_cast<T>(problem.initial.value));
+
+  if (completes_group && lane == mine) {
+    maybe<T> through = prefix;
+    through.append(op, totals[0]);
+    state.group_prefixes.publish(group, through.value());
+  }
+  if (mine > 0) prefix.append(op, exchange.from(totals[0], mine - 1, lane < existing));
+  return prefix;
+}
+
+} // namespace lookback::detail

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// A scan on a Thrust CUDA policy: its stream, its memory, its synchronisation, its errors.
+#pragma once
+
+#include <lookback/dispatch/dispatch.cuh>
+#include <lookback/dispatch/memory.cuh>
+
+#include <thrust/detail/temporary_array.h>
+#include <thrust/system/cuda/detail/par.h>
+#include <thrust/system/cuda/detail/util.h>
+
+#include <cstdint>
+
+namespace lookback {
+
+/// Base of lookback's CUDA policies. It derives from Thrust's, so every algorithm that is not a scan runs in Thrust's CUDA
+/// backend; for the scans lookback's overloads name the policy exactly, and win.
+template <class Derived>
+struct execution_policy : thrust::cuda_cub::execution_policy<Derived> {};
+
+namespace detail {
+
+/// A policy whose temporary memory is nobody's concern but ours: it takes from the pool. Thrust's own plain policies count,
+/// since what they would do is allocate and free on every call.
+template <class Policy>
+struct uses_pool : std::false_type {};
+template <>
+struct uses_pool<thrust::cuda_cub::par_t> : std::true_type {};
+template <>
+struct uses_pool<thrust::cuda_cub::par_nosync_t> : std::true_type {};
+template <>
+struct uses_pool<thrust::cuda_cub::execute_on_stream> : std::true_type {};
+template <>
+struct uses_pool<thrust::cuda_cub::execute_on_stream_nosync> : std::true_type {};
+
+/// Storage from the allocator that the policy carries, or from whatever its owner has taught Thrust to call for it.
+template <class Policy>
+class policy_storage {
+public:
+  policy_storage(Policy &policy, cudaStream_t, std::size_t bytes) : array_(policy, static_cast<std::ptrdiff_t>(bytes)) {
+    // An allocator that answers with null must not turn the scan into a silent size query.
+    if (bytes > 0 && address() == nullptr)
+      thrust::cuda_cub::throw_on_error(cudaErrorMemoryAllocation, "lookback: the policy's allocator returned a null pointer");
+  }
+  void *address() { return thrust::raw_pointer_cast(array_.data()); }
+
+private:
+  thrust::detail::temporary_array<std::uint8_t, Policy> array_;
+};
+
+/// Storage from the pool.
+template <class Policy>
+class pool_storage {
+public:
+  pool_storage(Policy &, cudaStream_t stream, std::size_t bytes) : memory_(stream) {
+    if (bytes > 0) thrust::cuda_cub::throw_on_error(memory_.allocate(bytes), "lookback: allocating temporary storage");
+  }
+  void *address() { return memory_.address(); }
+
+private:
+  pooled_storage memory_;
+};
+
+/// Waits for the stream unless it is being captured: then there is nothing to wait for, and asking would end the capture.
+inline cudaError_t synchronize_unless_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  const cudaError_t status = cudaStreamIsCapturing(stream, &capture);
+  if (status != cudaSuccess || capture != cudaStreamCaptureStatusNone) return status;
+  return cudaStreamSynchronize(stream);
+}
+
+/// Runs the problem that `make()` describes over n elements. Returns result + n; for n <= 0 returns `result` untouched,
+/// having called nothing.
+/// Throws thrust::system_error with CUDA's status; whatever was allocated is freed, in stream order, either way.
+template <class Derived, class Output, class Make>
+Output run(const thrust::cuda_cub::execution_policy<Derived> &exec, std::int64_t n, Output result, Make make) {
+  using thrust::cuda_cub::throw_on_error;
+  if (n <= 0) return result;
+  auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
+  const cudaStream_t stream = thrust::cuda_cub::stream(policy);
+  const auto problem = make();
+  std::size_t bytes = 0;
+  throw_on_error(scan(nullptr, bytes, problem, n, stream), "lookback: this many elements cannot be scanned");
+
+  // One tile needs no storage: then nothing is allocated, and any address will do.
+  char unused;
+  const bool allocates = bytes > sizeof(unused);
+  std::conditional_t<uses_pool<Derived>::value, pool_storage<Derived>, policy_storage<Derived>> storage(
+      policy, stream, allocates ? bytes : 0);
+  throw_on_error(scan(allocates ? storage.address() : &unused, bytes, problem, n, stream), "lookback: launching the scan");
+  if (thrust::cuda_cub::must_perform_optional_synchronization(policy))
+    throw_on_error(synchronize_unless_capturing(stream), "lookback: waiting for the scan");
+  return result + n;
+}
+
+template <class Policy>
+using is_cuda_policy = std::is_base_of<thrust::cuda_cub::execution_policy<Policy>, Policy>;
+
+} // namespace detail
+} // namespace lookback

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// Every door of lookback.
+#pragma once
+
+#include <lookback/execution_policy.cuh>
+#include <lookback/scan.cuh>
+#if defined(__CUDACC__)
+#include <lookback/device_scan.cuh>
+#endif
