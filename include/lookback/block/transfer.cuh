@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Named moves of a row (32 vectors of E elements) between memory and the registers of a warp.
+// Named moves of a row (32 vectors of E elements) between memory, shared memory and the registers of a warp.
 //
-//   blocked   lane l holds elements l * E + k          what the tree wants
-//   striped   lane l holds elements k * 32 + l         what memory wants when a vector access is not possible
+//   blocked   lane l has elements l * E + k          what the tree wants
+//   striped   lane l has elements k * 32 + l         what memory wants when one vector access a lane is not possible
+//
+// A row waits in shared memory, in order, and only its own warp touches it: written either way, it can be read either way.
 #pragma once
 
 #include <lookback/core/monoid.cuh>
@@ -46,14 +48,6 @@ public:
   }
 };
 
-/// A warp's room for turning striped into blocked rows and back. Empty where rows are moved element by element anyway:
-/// one element a vector, more than bytes to an element, or rows too large for it.
-template <class T, int E>
-struct row_staging {
-  static constexpr bool exists = E > 1 && std::is_trivially_copyable<T>::value && sizeof(T) * E <= 128;
-  static constexpr std::size_t bytes = exists ? sizeof(T) * E * simt::warp_threads : 0;
-};
-
 /// Whether the rows of `iterator` can be moved with one vector access a lane: it is a pointer, and aligned for it.
 template <class T, int E, class Iterator>
 LOOKBACK_DEVICE bool moves_as_vectors(const Iterator &iterator) {
@@ -63,53 +57,75 @@ LOOKBACK_DEVICE bool moves_as_vectors(const Iterator &iterator) {
     return false;
 }
 
-/// First half of a load: every element is on its way to a register, striped if the row is to be rearranged. Elements from
-/// `existing` on are not touched. Several rows are fetched before the first is arranged, so that their latencies overlap.
-template <int E, class T, class Iterator>
-LOOKBACK_DEVICE void fetch_row(const Iterator &row, int existing, bool as_vectors, lane_vector<T, E> &vector) {
+/// Starts moving rows `first_row`, ... of a tile at `input` to shared memory, each to its place. `elements(i)` is how many
+/// elements of row i exist; the others are not touched. Complete for the warp after finish_fetch().
+template <int E, int Rows, class T, class Iterator, class Elements>
+LOOKBACK_DEVICE void fetch_rows(const Iterator &input, Elements elements, bool as_vectors, T *shared) {
+  constexpr int row_elements = simt::warp_threads * E;
   const int lane = simt::lane_index();
   if constexpr (std::is_pointer<Iterator>::value && lane_vector<T, E>::packed) {
-    if (as_vectors && (lane + 1) * E <= existing) {
-      vector.words = simt::load_vector<lane_vector<T, E>::bytes>(row + lane * E);
+    if (as_vectors) {
+      LOOKBACK_UNROLL
+      for (int i = 0; i < Rows; ++i) {
+        const int mine = i * row_elements + lane * E;
+        const int count = elements(i) - lane * E;
+        if (count >= E)
+          simt::copy_vector_async<lane_vector<T, E>::bytes>(shared + mine, input + mine);
+        else
+          for (int k = 0; k < count; ++k) shared[mine + k] = input[mine + k];
+      }
       return;
     }
   }
-  const bool striped = row_staging<T, E>::exists && !as_vectors;
-  LOOKBACK_UNROLL
-  for (int k = 0; k < E; ++k) {
-    const int i = striped ? k * simt::warp_threads + lane : lane * E + k;
-    if (i < existing) vector.set(k, static_cast<T>(row[i]));
-  }
-}
-
-/// Second half of a load: blocked.
-template <int E, class T>
-LOOKBACK_DEVICE void arrange_row(bool as_vectors, void *staging, lane_vector<T, E> &vector) {
-  if constexpr (row_staging<T, E>::exists) {
-    if (as_vectors) return;
-    const int lane = simt::lane_index();
-    auto *shared = static_cast<unsigned char *>(staging);
-    const auto place = [=](int i) { return shared + i * sizeof(T); };
-    simt::synchronize_warp(); // the row before has been read
+  // Sixteen loads are on their way before the first is waited for.
+  constexpr int batch = Rows * E <= 16 ? Rows : 16 / E;
+  static_assert(Rows % batch == 0, "whole batches");
+  for (int first = 0; first < Rows; first += batch) {
+    uninitialized_array<T, batch * E> loaded;
     LOOKBACK_UNROLL
-    for (int k = 0; k < E; ++k) {
-      const T item = vector.get(k);
-      std::memcpy(place(k * simt::warp_threads + lane), static_cast<const void *>(&item), sizeof(T));
+    for (int j = 0; j < batch * E; ++j) {
+      const int i = first + j / E, place = j % E * simt::warp_threads + lane;
+      if (place < elements(i)) construct(loaded[j], static_cast<T>(input[i * row_elements + place]));
     }
-    simt::synchronize_warp();
-    if constexpr (lane_vector<T, E>::packed) {
-      vector.words = simt::load_vector<lane_vector<T, E>::bytes>(place(lane * E));
-    } else {
-      LOOKBACK_UNROLL
-      for (int k = 0; k < E; ++k) vector.set(k, *reinterpret_cast<const T *>(place(lane * E + k)));
+    LOOKBACK_UNROLL
+    for (int j = 0; j < batch * E; ++j) {
+      const int i = first + j / E, place = j % E * simt::warp_threads + lane;
+      if (place < elements(i)) construct(shared[i * row_elements + place], loaded[j]);
     }
   }
 }
 
-/// Stores a blocked row; elements from `existing` on are not written.
+/// Asks for `Bytes` bytes at `address` to be brought to the L2 cache, the whole block together.
+template <std::size_t Bytes>
+LOOKBACK_DEVICE void prefetch(const void *address) {
+  constexpr std::size_t line = 128;
+  for (std::size_t at = simt::thread_index() * line; at < Bytes; at += simt::block_threads() * line)
+    simt::prefetch(static_cast<const char *>(address) + at);
+}
+
+/// The warp's rows are in shared memory.
+LOOKBACK_DEVICE void finish_fetch() {
+  simt::wait_for_copies();
+  simt::synchronize_warp();
+}
+
+/// Lane's vector of a row that waits in shared memory; elements from `count` on are not touched.
+template <int E, class T>
+LOOKBACK_DEVICE void read_vector(const T *row, int count, lane_vector<T, E> &vector) {
+  const T *const mine = row + simt::lane_index() * E;
+  if constexpr (lane_vector<T, E>::packed) {
+    vector.words = simt::load_vector<lane_vector<T, E>::bytes>(mine); // a vector's whole place is there, if not its elements
+  } else {
+    LOOKBACK_UNROLL
+    for (int k = 0; k < E; ++k)
+      if (k < count) vector.set(k, mine[k]);
+  }
+}
+
+/// Writes a blocked row; elements from `existing` on are not written. `shared` is the row's place in shared memory, no longer
+/// needed and large enough for the results, or null.
 template <int E, class T, class Iterator>
-LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, void *staging,
-                               const lane_vector<T, E> &vector) {
+LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, T *shared, const lane_vector<T, E> &vector) {
   const int lane = simt::lane_index();
   if constexpr (std::is_pointer<Iterator>::value && lane_vector<T, E>::packed) {
     if (as_vectors && (lane + 1) * E <= existing) {
@@ -117,32 +133,22 @@ LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, void
       return;
     }
   }
-  if constexpr (row_staging<T, E>::exists) {
-    if (!as_vectors) {
-      auto *shared = static_cast<unsigned char *>(staging);
-      const auto place = [=](int i) { return shared + i * sizeof(T); };
-      simt::synchronize_warp();
-      if constexpr (lane_vector<T, E>::packed) {
-        simt::store_vector<lane_vector<T, E>::bytes>(place(lane * E), vector.words);
-      } else {
-        LOOKBACK_UNROLL
-        for (int k = 0; k < E; ++k) {
-          const T item = vector.get(k);
-          std::memcpy(place(lane * E + k), static_cast<const void *>(&item), sizeof(T));
-        }
-      }
-      simt::synchronize_warp();
-      LOOKBACK_UNROLL
-      for (int k = 0; k < E; ++k) {
-        const int i = k * simt::warp_threads + lane;
-        if (i < existing) row[i] = *reinterpret_cast<const T *>(place(i));
-      }
-      return;
-    }
+  if (E == 1 || as_vectors || shared == nullptr) {
+    LOOKBACK_UNROLL
+    for (int k = 0; k < E; ++k)
+      if (lane * E + k < existing) row[lane * E + k] = vector.get(k);
+    return;
   }
+  simt::synchronize_warp(); // every lane has read its vector
   LOOKBACK_UNROLL
   for (int k = 0; k < E; ++k)
-    if (lane * E + k < existing) row[lane * E + k] = vector.get(k);
+    if (lane * E + k < existing) construct(shared[lane * E + k], vector.get(k));
+  simt::synchronize_warp();
+  LOOKBACK_UNROLL
+  for (int k = 0; k < E; ++k) {
+    const int i = k * simt::warp_threads + lane;
+    if (i < existing) row[i] = shared[i];
+  }
 }
 
 } // namespace lookback::detail

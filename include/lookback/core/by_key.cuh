@@ -115,21 +115,19 @@ struct exclusive_by_key {
 /// y(i) = x(s) . x(s + 1) ... x(i), s the first element of i's run of equal consecutive keys.
 template <class T, class Keys, class Values, class Output, class Equal, class Operator>
 auto make_inclusive_by_key(Keys keys, Values values, Output output, Equal equal, Operator op) {
-  using value = value_t<Values>;
-  using shape = tree_shape<sizeof(value), size_of<typename output_value<Output, value>::type>::value>;
+  using shape = tree_shape<sizeof(keyed<T>), size_of<typename output_value<Output, T>::type>::value>;
   using input = keyed_input<T, Keys, Values, Equal, Operator, no_initial, shape::tile_elements>;
-  return scan_problem<true, keyed<T>, value, input, Output, segmented_operator<T, Operator>, no_initial,
+  return scan_problem<true, keyed<T>, input, Output, segmented_operator<T, Operator>, no_initial,
                       inclusive_by_key>(input(keys, values, equal, op, no_initial{}), output, {op}, {}, {});
 }
 
 /// y(i) = init . x(s) . x(s + 1) ... x(i - 1), s as above; y(s) = init.
 template <class T, class Keys, class Values, class Output, class Equal, class Operator>
 auto make_exclusive_by_key(Keys keys, Values values, Output output, T init, Equal equal, Operator op) {
-  using value = value_t<Values>;
-  using shape = tree_shape<sizeof(value), size_of<typename output_value<Output, value>::type>::value>;
+  using shape = tree_shape<sizeof(keyed<T>), size_of<typename output_value<Output, T>::type>::value>;
   using initial = initial_value<T>;
   using input = keyed_input<T, Keys, Values, Equal, Operator, initial, shape::tile_elements>;
-  return scan_problem<false, keyed<T>, value, input, Output, segmented_operator<T, Operator>, initial_value<keyed<T>>,
+  return scan_problem<false, keyed<T>, input, Output, segmented_operator<T, Operator>, initial_value<keyed<T>>,
                       exclusive_by_key<T>>(input(keys, values, equal, op, initial{init}), output, {op},
                                            {keyed<T>{init, true}}, {init});
 }

@@ -7,8 +7,10 @@
 #define LOOKBACK_HOST_DEVICE __host__ __device__
 /// A function of a kernel. Inlined always: a look-back that calls through a frame spills its registers.
 #define LOOKBACK_DEVICE __device__ __forceinline__
-/// The entry of a kernel; `threads` bounds the block so that the compiler can budget registers.
-#define LOOKBACK_KERNEL(threads) __global__ void __launch_bounds__(threads)
+/// The same for a function that the host calls too.
+#define LOOKBACK_HOST_DEVICE_INLINE __host__ __device__ __forceinline__
+/// The entry of a kernel; threads a block, and blocks that a multiprocessor must have room for: the budget of registers.
+#define LOOKBACK_KERNEL(threads, blocks) __global__ void __launch_bounds__(threads, blocks)
 /// A kernel parameter that stays in constant memory and is never copied to the stack.
 #define LOOKBACK_KERNEL_PARAMETER const __grid_constant__
 /// Put before a template that calls a user's operator: the operator decides where it can run, not we.
@@ -16,7 +18,8 @@
 #else
 #define LOOKBACK_HOST_DEVICE
 #define LOOKBACK_DEVICE inline
-#define LOOKBACK_KERNEL(threads) void
+#define LOOKBACK_HOST_DEVICE_INLINE inline
+#define LOOKBACK_KERNEL(threads, blocks) void
 #define LOOKBACK_KERNEL_PARAMETER const
 #define LOOKBACK_NO_EXECUTION_CHECK
 #endif

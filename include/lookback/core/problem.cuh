@@ -34,9 +34,8 @@ struct size_of : std::integral_constant<std::size_t, sizeof(T)> {};
 
 /// y(i) = project(x(0) . x(1) ... x(i), x(i)), or without the last factor when exclusive, over `Accumulator`.
 ///
-/// `Value` is the type whose size shapes the tree on the input side. Copied to the kernel as it is, so everything in it must
-/// be usable on the device.
-template <bool Inclusive, class Accumulator, class Value, class Input, class Output, class Operator, class Initial,
+/// Copied to the kernel as it is, so everything in it must be usable on the device.
+template <bool Inclusive, class Accumulator, class Input, class Output, class Operator, class Initial,
           class Project = scanned_itself>
 struct scan_problem {
   static_assert(Inclusive || Initial::exists, "an exclusive scan starts from an initial value");
@@ -49,7 +48,7 @@ struct scan_problem {
   using result = std::decay_t<decltype(std::declval<const Project &>()(std::declval<const Accumulator &>(),
                                                                       std::declval<const Accumulator &>()))>;
   using stored = typename stored_value<Output, result>::type;
-  using shape = tree_shape<sizeof(Value), size_of<typename output_value<Output, Value>::type>::value>;
+  using shape = tree_shape<sizeof(item), size_of<typename output_value<Output, item>::type>::value>;
   static constexpr bool inclusive = Inclusive;
 
   Input input;
@@ -66,7 +65,7 @@ struct scan_problem {
 /// A problem with its accumulator and tree deduced from the parts.
 template <bool Inclusive, class Accumulator, class Input, class Output, class Operator, class Initial>
 auto make_problem(Input input, Output output, Operator op, Initial initial) {
-  return scan_problem<Inclusive, Accumulator, value_t<Input>, Input, Output, Operator, Initial>(
+  return scan_problem<Inclusive, Accumulator, Input, Output, Operator, Initial>(
       input, output, op, initial, scanned_itself{});
 }
 

@@ -46,7 +46,7 @@ LOOKBACK_DEVICE bool all_of_warp(bool predicate) { return __all_sync(0xffffffffu
 LOOKBACK_DEVICE int lowest_bit(unsigned bits) { return __ffs(static_cast<int>(bits)) - 1; }
 
 /// Give the memory system a moment before a poll is repeated: polling is traffic.
-LOOKBACK_DEVICE void back_off() { __nanosleep(32); }
+LOOKBACK_DEVICE void back_off() { __nanosleep(100); }
 
 /// With a programmatic dependent launch: returns when the kernel before this one has finished and its writes are
 /// visible. Without one, or before sm_90, it returns at once and the launch order is the guarantee.
@@ -170,6 +170,35 @@ LOOKBACK_DEVICE void store_vector(void *address, const vector_words<Bytes> &vect
     *static_cast<uint2 *>(address) = make_uint2(vector.words[0], vector.words[1]);
   else
     *static_cast<vector_words<Bytes> *>(address) = vector;
+}
+
+/// Starts copying one vector from global to shared memory without passing through registers; it has arrived, for this
+/// thread, after wait_for_copies(). Before sm_80, and for vectors under 4 bytes, it simply copies.
+template <int Bytes>
+LOOKBACK_DEVICE void copy_vector_async(void *shared, const void *global) {
+#if __CUDA_ARCH__ >= 800
+  if constexpr (Bytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+                 "l"(__cvta_generic_to_global(global))
+                 : "memory");
+    return;
+  } else if constexpr (Bytes == 8 || Bytes == 4) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+                 "l"(__cvta_generic_to_global(global)), "n"(Bytes)
+                 : "memory");
+    return;
+  }
+#endif
+  store_vector<Bytes>(shared, load_vector<Bytes>(global));
+}
+/// Asks for the line that holds `address` to be brought to the L2 cache. A hint.
+LOOKBACK_DEVICE void prefetch(const void *address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(address)));
+}
+LOOKBACK_DEVICE void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
 }
 
 } // namespace lookback::simt

@@ -12,7 +12,8 @@
 
 namespace lookback::detail {
 
-/// A tile's elements in the registers of a block and its totals in shared memory.
+/// A tile in the shared memory of a block. It waits there, not in registers, for what is to its left: tiles in flight hide the
+/// latency of the walk, and shared memory has room for more of them.
 template <class Problem, int Warps>
 class tile_scan {
   using T = typename Problem::accumulator;
@@ -23,17 +24,19 @@ class tile_scan {
 
   using item = typename Problem::item;
   using stored = typename Problem::stored;
-  static constexpr std::size_t staging_bytes = row_staging<item, E>::bytes > row_staging<stored, E>::bytes
-                                                   ? row_staging<item, E>::bytes
-                                                   : row_staging<stored, E>::bytes;
 
 public:
+  /// How far ahead of itself a block asks for a tile, and brings it to the L2 cache for whoever will scan it: then tiles
+  /// that wait for their prefix do not hold up the reading. H200, 2^28 i32, us, by distance in tiles:
+  ///   none 688     264 621     528 627     1056 784 (it is evicted before it is used)
+  static constexpr unsigned prefetch_distance = 264;
+
   struct storage {
-    alignas(16) unsigned char staging[Warps][staging_bytes + 16];
+    alignas(alignof(item) > 16 ? alignof(item) : 16) unsigned char tile[shape::tile_elements * sizeof(item)];
     typename lane_exchange<T>::storage exchange[Warps];
     uninitialized_array<T, shape::tile_rows> row_totals;
     uninitialized_array<T, 1> prefix; // everything left of the tile
-    unsigned tile;
+    unsigned ticket;
   };
 
   /// Scans tile `tile`, of which `existing` elements exist (all of them when Full).
@@ -44,10 +47,11 @@ public:
     const int lane = simt::lane_index();
     const int warp = simt::warp_index();
     lane_exchange<T> exchange(shared.exchange[warp]);
-    void *const staging = shared.staging[warp];
-    const auto first = static_cast<std::ptrdiff_t>(tile) * shape::tile_elements;
-    const auto input = problem.input + first;
-    const auto output = problem.output + first;
+    const auto first_of = [](unsigned of) { return static_cast<std::ptrdiff_t>(of) * shape::tile_elements; };
+    const auto first = first_of(tile) + warp * rows * shape::row_elements;
+    const auto input = problem.input + first;   // (rows, row_elements) of this warp
+    const auto output = problem.output + first; // likewise
+    item *const items = reinterpret_cast<item *>(shared.tile) + warp * rows * shape::row_elements; // likewise
     const bool vector_loads = moves_as_vectors<item, E>(input);
     const bool vector_stores = moves_as_vectors<stored, E>(output);
 
@@ -59,29 +63,26 @@ public:
     const auto whole_vectors = [=](int i) { return Full ? shape::row_vectors : elements(i) / E; };
     const int whole_rows = Full ? shape::tile_rows : existing / shape::row_elements;
 
-    // ---- read -------------------------------------------------------------------------------------------------
-    lane_vector<item, E> vectors[rows]; // (rows, E) a lane
-    LOOKBACK_UNROLL
-    for (int i = 0; i < rows; ++i)
-      fetch_row<E>(input + (warp * rows + i) * shape::row_elements, elements(i), vector_loads, vectors[i]);
-    LOOKBACK_UNROLL
-    for (int i = 0; i < rows; ++i) arrange_row<E>(vector_loads, staging, vectors[i]);
-
-    // ---- reduce: vectors, then rows -----------------------------------------------------------------------------
+    // ---- read, and reduce: vectors, then rows ---------------------------------------------------------------------
+    fetch_rows<E, rows>(input, elements, vector_loads, items);
+    if constexpr (Full && std::is_pointer<typename Problem::input_type>::value)
+      if (simt::block_count() - tile > prefetch_distance + 1)
+        prefetch<sizeof(shared.tile)>(problem.input + first_of(tile + prefetch_distance));
+    finish_fetch();
     uninitialized_array<T, rows> totals; // V(lane), inclusive
     LOOKBACK_UNROLL
-    for (int i = 0; i < rows; ++i)
-      if (lane < whole_vectors(i))
-        construct(totals[i], fold_vector<E, T>([&](int k) { return static_cast<T>(vectors[i].get(k)); }, op));
-    warp_inclusive_scan<rows>(totals, whole_vectors, op, exchange);
-    uninitialized_array<T, rows> lefts; // V(lane - 1)
-    LOOKBACK_UNROLL
     for (int i = 0; i < rows; ++i) {
+      if (lane < whole_vectors(i)) {
+        lane_vector<item, E> vector;
+        read_vector<E>(items + i * shape::row_elements, E, vector);
+        construct(totals[i], fold_vector<E, T>([&](int k) { return static_cast<T>(vector.get(k)); }, op));
+      }
+    }
+    warp_inclusive_scan<rows>(totals, whole_vectors, op, exchange);
+    LOOKBACK_UNROLL
+    for (int i = 0; i < rows; ++i)
       if (lane == shape::row_vectors - 1 && lane < whole_vectors(i))
         construct(shared.row_totals[warp * rows + i], totals[i]);
-      const T &left = exchange.up(totals[i], 1, lane < whole_vectors(i));
-      if (lane > 0 && lane <= whole_vectors(i)) construct(lefts[i], left);
-    }
     simt::synchronize_block();
 
     // ---- rows of the tile, and what is left of it ----------------------------------------------------------------
@@ -99,6 +100,8 @@ public:
     if (Problem::initial_type::exists || tile > 0) prefix.set(shared.prefix[0]);
 
     // ---- scan and write -------------------------------------------------------------------------------------------
+    // Results may take the place of their own row on the way out, where they fit.
+    constexpr bool fits = sizeof(stored) <= sizeof(item) && alignof(stored) <= 16;
     LOOKBACK_UNROLL
     for (int i = 0; i < rows; ++i) {
       const int row = warp * rows + i;
@@ -106,22 +109,26 @@ public:
       maybe<T> base = prefix;
       if (row > 0) base.append(op, exchange.from(row_prefix[0], row - 1, lane < whole_rows));
       const int count = Full ? E : elements(i) - lane * E;
-      if (lane > 0 && count > 0) base.append(op, lefts[i]);
+      const T &left = exchange.up(totals[i], 1, lane < whole_vectors(i)); // V(lane - 1)
+      if (lane > 0 && count > 0) base.append(op, left);
+      lane_vector<item, E> vector;
+      read_vector<E>(items + i * shape::row_elements, count, vector);
       lane_vector<stored, E> results;
       scan_vector<Problem::inclusive, E, T>(
-          base, count, [&](int k) { return static_cast<T>(vectors[i].get(k)); }, op,
+          base, count, [&](int k) { return static_cast<T>(vector.get(k)); }, op,
           [&](int k, const T &scanned, const T &element) {
             results.set(k, static_cast<stored>(problem.project(scanned, element)));
           });
-      store_row<E>(output + row * shape::row_elements, elements(i), vector_stores, staging, results);
+      store_row<E>(output + i * shape::row_elements, elements(i), vector_stores,
+                   fits ? reinterpret_cast<stored *>(items + i * shape::row_elements) : nullptr, results);
     }
   }
 };
 
 /// Dynamic ids: a block's tile is the number of blocks that started before it, so every tile that it will wait for belongs
 /// to a block that is already running, and waiting always ends.
-template <class Problem, int Warps>
-LOOKBACK_KERNEL(Warps *simt::warp_threads)
+template <class Problem, int Warps, int Blocks>
+LOOKBACK_KERNEL(Warps *simt::warp_threads, Blocks)
 decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                            const tile_state<typename Problem::accumulator> state, const std::uint64_t n) {
   using scan = tile_scan<Problem, Warps>;
@@ -131,9 +138,9 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   simt::wait_for_previous_kernel(); // the state is ready, and the keys at the boundaries are saved
   unsigned tile = 0;
   if (simt::block_count() > 1) {
-    if (simt::thread_index() == 0) shared.tile = simt::fetch_increment(state.next_tile);
+    if (simt::thread_index() == 0) shared.ticket = simt::fetch_increment(state.next_tile);
     simt::synchronize_block();
-    tile = shared.tile;
+    tile = shared.ticket;
   }
   const bool is_last = tile + 1 == simt::block_count();
   const std::uint64_t left = n - static_cast<std::uint64_t>(tile) * shape::tile_elements;
@@ -145,7 +152,7 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
 
 /// What must be so before the scan begins: cells empty, ticket zero, and the keys before each tile saved.
 template <class Input>
-LOOKBACK_KERNEL(256)
+LOOKBACK_KERNEL(256, 1)
 prepare_kernel(const Input input, const unsigned tiles, std::uint64_t *const zeroed, const std::size_t words) {
   simt::release_next_kernel(); // it waits for this kernel's writes before it uses them
   const std::size_t step = static_cast<std::size_t>(simt::block_count()) * simt::block_threads();

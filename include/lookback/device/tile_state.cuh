@@ -4,30 +4,28 @@
 #pragma once
 
 #include <lookback/core/monoid.cuh>
-#include <lookback/core/simt.cuh>
+
+#include <cstdint>
+#include <cstring>
 
 namespace lookback::detail {
 
-/// The protocol's memory operations on the device. Another system supplies the same four names.
-struct device_memory {
-  static constexpr bool has_word_pairs = true;
-  template <class Word>
-  LOOKBACK_DEVICE static Word load_relaxed(const Word *address) {
-    return simt::load_relaxed(address);
-  }
-  template <class Word>
-  LOOKBACK_DEVICE static void store_relaxed(Word *address, Word value) {
-    simt::store_relaxed(address, value);
-  }
-  LOOKBACK_DEVICE static std::uint32_t load_acquire(const std::uint32_t *address) { return simt::load_acquire(address); }
-  LOOKBACK_DEVICE static void store_release(std::uint32_t *address, std::uint32_t value) {
-    simt::store_release(address, value);
-  }
-};
+/// The memory of a GPU, device/device_memory.cuh: the default, named here so that a host that has none can do without.
+struct device_memory;
 
 /// Bytes that an array of `count` cells needs: the part that must be zero before the first use, and the part that need not.
 struct cell_bytes {
   std::size_t zeroed, payload;
+};
+
+/// One word, or two that are read and written as one.
+template <std::size_t Bytes, class Memory, bool = (Bytes <= 4)>
+struct packed_word {
+  using type = std::uint64_t;
+};
+template <std::size_t Bytes, class Memory>
+struct packed_word<Bytes, Memory, false> {
+  using type = typename Memory::word_pair;
 };
 
 /// Value and status in one word, for values of up to 16 bytes that are nothing but bytes. Readers need no order between
@@ -40,7 +38,7 @@ struct cell_bytes {
 /// Bytes of a word beyond the value are zero: padding never reaches memory.
 template <class T, class Memory>
 class packed_cells {
-  using word = std::conditional_t<sizeof(T) <= 4, std::uint64_t, simt::word_pair>;
+  using word = typename packed_word<sizeof(T), Memory>::type;
   static constexpr int words = sizeof(T) <= 8 ? 1 : 2;
 
 public:
@@ -48,7 +46,8 @@ public:
   packed_cells() = default;
   LOOKBACK_HOST_DEVICE packed_cells(void *zeroed, void *) : cells_(static_cast<word *>(zeroed)) {}
 
-  LOOKBACK_DEVICE void publish(std::size_t i, const T &value) const {
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void publish(std::size_t i, const T &value) const {
     std::uint64_t raw[words] = {};
     std::memcpy(raw, static_cast<const void *>(&value), sizeof(T));
     LOOKBACK_UNROLL
@@ -63,7 +62,7 @@ public:
   /// What one look at a cell saw.
   class reading {
   public:
-    LOOKBACK_DEVICE bool ready() const {
+    LOOKBACK_HOST_DEVICE_INLINE bool ready() const {
       if constexpr (sizeof(T) <= 4)
         return seen_[0] >> 32 != 0;
       else if constexpr (words == 1)
@@ -72,7 +71,7 @@ public:
         return seen_[0].high != 0 && seen_[1].high != 0;
     }
     /// Requires ready().
-    LOOKBACK_DEVICE T value() const {
+    LOOKBACK_HOST_DEVICE_INLINE T value() const {
       std::uint64_t raw[words];
       LOOKBACK_UNROLL
       for (int w = 0; w < words; ++w) {
@@ -81,11 +80,9 @@ public:
         else
           raw[w] = seen_[w].low;
       }
-      union {
-        T value;
-      } item;
-      std::memcpy(static_cast<void *>(&item), raw, sizeof(T));
-      return item.value;
+      uninitialized_array<T, 1> item;
+      std::memcpy(static_cast<void *>(&item[0]), raw, sizeof(T));
+      return item[0];
     }
 
   private:
@@ -93,7 +90,8 @@ public:
     word seen_[words] = {};
   };
 
-  LOOKBACK_DEVICE reading read(std::size_t i) const {
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE reading read(std::size_t i) const {
     reading result;
     LOOKBACK_UNROLL
     for (int w = 0; w < words; ++w) result.seen_[w] = Memory::load_relaxed(cells_ + i * words + w);
@@ -114,22 +112,24 @@ public:
   LOOKBACK_HOST_DEVICE flagged_cells(void *zeroed, void *payload)
       : flags_(static_cast<std::uint32_t *>(zeroed)), values_(static_cast<T *>(payload)) {}
 
-  LOOKBACK_DEVICE void publish(std::size_t i, const T &value) const {
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void publish(std::size_t i, const T &value) const {
     construct(values_[i], value);
     Memory::store_release(flags_ + i, 1);
   }
 
   class reading {
   public:
-    LOOKBACK_DEVICE bool ready() const { return value_ != nullptr; }
-    LOOKBACK_DEVICE const T &value() const { return *value_; }
+    LOOKBACK_HOST_DEVICE_INLINE bool ready() const { return value_ != nullptr; }
+    LOOKBACK_HOST_DEVICE_INLINE const T &value() const { return *value_; }
 
   private:
     friend flagged_cells;
     const T *value_ = nullptr;
   };
 
-  LOOKBACK_DEVICE reading read(std::size_t i) const {
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE reading read(std::size_t i) const {
     reading result;
     if (Memory::load_acquire(flags_ + i) != 0) result.value_ = values_ + i;
     return result;

@@ -30,10 +30,11 @@ inline constexpr bool launches_may_overlap = false;
 template <class Problem>
 cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_t n, cudaStream_t stream) {
   using shape = typename Problem::shape;
-  constexpr int warps = look_back_warps(shape::tile_rows);
-  using block = tile_scan<Problem, warps>;
-  static_assert(sizeof(typename block::storage) <= 48 * 1024, "lookback: the accumulator is too large for a block's shared "
-                                                             "memory");
+  constexpr look_back_tuning few = few_tiles(shape::tile_rows), many = many_tiles(shape::tile_rows);
+  using few_block = tile_scan<Problem, few.warps>;
+  using many_block = tile_scan<Problem, many.warps>;
+  static_assert(sizeof(typename few_block::storage) <= 48 * 1024,
+                "lookback: elements and accumulator are too large for a block's shared memory");
   if (n < 0) return cudaErrorInvalidValue;
   const std::uint64_t all_tiles = shape::tiles(static_cast<std::uint64_t>(n));
   if (all_tiles > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) return cudaErrorInvalidValue;
@@ -70,11 +71,16 @@ cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_
     launch.attrs = &overlap;
     launch.numAttrs = launches_may_overlap ? 1 : 0;
   }
-  launch.blockDim = dim3(warps * simt::warp_threads);
   launch.gridDim = dim3(tiles);
-  launch.dynamicSmemBytes = sizeof(typename block::storage);
-  return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, warps>, problem, state,
-                            static_cast<std::uint64_t>(n));
+  const auto elements = static_cast<std::uint64_t>(n);
+  if (tiles >= many_tiles_from) {
+    launch.blockDim = dim3(many.warps * simt::warp_threads);
+    launch.dynamicSmemBytes = sizeof(typename many_block::storage);
+    return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, many.warps, many.blocks>, problem, state, elements);
+  }
+  launch.blockDim = dim3(few.warps * simt::warp_threads);
+  launch.dynamicSmemBytes = sizeof(typename few_block::storage);
+  return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, few.warps, few.blocks>, problem, state, elements);
 }
 
 } // namespace lookback::detail

@@ -4,9 +4,17 @@
 
 namespace lookback::detail {
 
-/// Warps of a block that scans one tile of `rows` rows. Four rows a warp keep 64 bytes of input in flight a thread at 16
-/// KB a block.
-constexpr int look_back_warps(int rows) { return rows < 8 ? rows : 8; }
+/// How many warps scan a tile of the general path, and how many blocks a multiprocessor must have room for.
+struct look_back_tuning {
+  int warps, blocks;
+};
+
+/// H200, i32 inclusive sum, warps x blocks, us:        2^10    2^16    2^28
+///   8 x 1   for a few tiles, where latency counts      5.0     6.9     813
+///   4 x 10  for many, where tiles in flight count      6.2     8.1     621
+constexpr look_back_tuning few_tiles(int rows) { return {rows < 8 ? rows : 8, 1}; }
+constexpr look_back_tuning many_tiles(int rows) { return {rows < 4 ? rows : 4, 10}; }
+constexpr unsigned many_tiles_from = 256;
 
 /// Threads that zero the state: a few waves at most.
 constexpr int prepare_threads = 256;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lookback/core/by_key.cuh>
+#include <lookback/device/device_memory.cuh>
 #include <lookback/device/tile_state.cuh>
 
 namespace lookback::detail {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The CPU policy. Compiles without a CUDA compiler and without the CUDA toolkit's headers, given CCCL's.
+#pragma once
+
+#include <thrust/system/cpp/execution_policy.h>
+
+#include <type_traits>
+
+namespace lookback {
+
+/// Base of lookback's CPU policies. It derives from Thrust's C++ system, so every algorithm that is not a scan runs there;
+/// for the scans lookback's overloads name the policy exactly, and win.
+template <class Derived>
+struct host_execution_policy : thrust::cpp::execution_policy<Derived> {};
+
+/// The type of lookback::host.
+struct host_t : host_execution_policy<host_t> {};
+
+/// Scans by lookback on the threads of the CPU, everything else by Thrust's C++ system.
+inline const host_t host{};
+
+namespace detail {
+
+template <class Policy>
+using is_host_policy = std::is_base_of<host_execution_policy<Policy>, Policy>;
+
+} // namespace detail
+} // namespace lookback
