@@ -37,11 +37,9 @@ public:
   simt::vector_words<bytes> words;
 
   LOOKBACK_DEVICE T get(int k) const {
-    union {
-      T value;
-    } item;
-    std::memcpy(static_cast<void *>(&item), reinterpret_cast<const unsigned char *>(words.words) + k * sizeof(T), sizeof(T));
-    return item.value;
+    uninitialized_array<T, 1> item;
+    std::memcpy(static_cast<void *>(&item[0]), reinterpret_cast<const unsigned char *>(words.words) + k * sizeof(T), sizeof(T));
+    return item[0];
   }
   LOOKBACK_DEVICE void set(int k, const T &value) {
     std::memcpy(reinterpret_cast<unsigned char *>(words.words) + k * sizeof(T), static_cast<const void *>(&value), sizeof(T));

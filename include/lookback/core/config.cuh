@@ -29,3 +29,8 @@
 #else
 #define LOOKBACK_UNROLL
 #endif
+
+// Thrust's device system is CUDA unless told otherwise, and then its headers need those of the CUDA runtime.
+#if !defined(__CUDACC__) && !defined(THRUST_DEVICE_SYSTEM) && !__has_include(<cuda_runtime_api.h>)
+#define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP
+#endif

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a scan combines: the operator, the type it accumulates in, an initial value or none; and room for values that
-// need not exist yet. No identity is ever assumed: a part that is missing is skipped.
+// What a scan combines: the operator, the type it accumulates in, an initial value or none; and a value that may
+// not exist yet. No identity is ever assumed: a part that is missing is skipped.
 #pragma once
 
-#include <lookback/core/config.cuh>
+#include <lookback/core/storage.cuh>
 
 #include <cstddef>
 #include <iterator>
-#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -66,29 +65,6 @@ struct initial_value {
   static constexpr bool exists = true;
   Value value;
 };
-
-/// Fixed room for `Count` values that are constructed when they are first known. Holds no default values, so that a type
-/// without a default constructor fits; ends no lifetimes, since kernels' copies die with the kernel.
-template <class T, int Count>
-class uninitialized_array {
-public:
-  LOOKBACK_HOST_DEVICE uninitialized_array() {}
-  LOOKBACK_HOST_DEVICE ~uninitialized_array() {}
-  LOOKBACK_HOST_DEVICE T &operator[](int i) { return items_[i]; }
-  LOOKBACK_HOST_DEVICE const T &operator[](int i) const { return items_[i]; }
-
-private:
-  union {
-    T items_[Count];
-  };
-};
-
-/// First value of a place in uninitialized room.
-LOOKBACK_NO_EXECUTION_CHECK
-template <class T, class Value>
-LOOKBACK_HOST_DEVICE void construct(T &place, Value &&value) {
-  ::new (static_cast<void *>(&place)) T(std::forward<Value>(value));
-}
 
 /// A value, or nothing yet: what stands to the left of an element. `append(op, x)` is "this, then x". Asks of T a copy
 /// constructor and nothing else.

@@ -3,7 +3,7 @@
 // the one file to port, and the one file to emulate.
 #pragma once
 
-#include <lookback/core/config.cuh>
+#include <lookback/core/storage.cuh>
 
 #include <cstdint>
 #include <cstring>
@@ -12,6 +12,17 @@
 namespace lookback::simt {
 
 inline constexpr int warp_threads = 32;
+
+/// Threads that a multiprocessor can hold, at least: a kernel may not ask it to hold more.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+inline constexpr int multiprocessor_threads = 1024;
+#else
+inline constexpr int multiprocessor_threads = 1536;
+#endif
+/// `blocks` of `threads` threads, or as many as fit.
+constexpr int resident_blocks(int threads, int blocks) {
+  return threads * blocks > multiprocessor_threads ? multiprocessor_threads / threads : blocks;
+}
 
 // ---- where am I ------------------------------------------------------------------------------------------------
 
@@ -66,6 +77,8 @@ LOOKBACK_DEVICE void release_next_kernel() {
 
 namespace detail {
 
+using lookback::detail::uninitialized_array;
+
 template <class T, class Exchange>
 LOOKBACK_DEVICE T exchange_words(const T &value, Exchange exchange) {
   static_assert(std::is_trivially_copyable<T>::value, "a shuffle moves bytes");
@@ -74,12 +87,9 @@ LOOKBACK_DEVICE T exchange_words(const T &value, Exchange exchange) {
   std::memcpy(raw, &value, sizeof(T));
   LOOKBACK_UNROLL
   for (int w = 0; w < words; ++w) raw[w] = exchange(raw[w]);
-  union moved {
-    T value;
-    LOOKBACK_DEVICE moved() {}
-  } result;
-  std::memcpy(static_cast<void *>(&result.value), raw, sizeof(T));
-  return result.value;
+  uninitialized_array<T, 1> result;
+  std::memcpy(static_cast<void *>(&result[0]), raw, sizeof(T));
+  return result[0];
 }
 
 } // namespace detail

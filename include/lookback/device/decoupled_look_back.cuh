@@ -128,7 +128,7 @@ public:
 /// Dynamic ids: a block's tile is the number of blocks that started before it, so every tile that it will wait for belongs
 /// to a block that is already running, and waiting always ends.
 template <class Problem, int Warps, int Blocks>
-LOOKBACK_KERNEL(Warps *simt::warp_threads, Blocks)
+LOOKBACK_KERNEL(Warps *simt::warp_threads, simt::resident_blocks(Warps *simt::warp_threads, Blocks))
 decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                            const tile_state<typename Problem::accumulator> state, const std::uint64_t n) {
   using scan = tile_scan<Problem, Warps>;

@@ -5,7 +5,7 @@
 #include <lookback/dispatch/dispatch.cuh>
 #include <lookback/dispatch/memory.cuh>
 
-#include <thrust/detail/temporary_array.h>
+#include <thrust/memory.h>
 #include <thrust/system/cuda/detail/par.h>
 #include <thrust/system/cuda/detail/util.h>
 
@@ -36,16 +36,26 @@ struct uses_pool<thrust::cuda_cub::execute_on_stream_nosync> : std::true_type {}
 /// Storage from the allocator that the policy carries, or from whatever its owner has taught Thrust to call for it.
 template <class Policy>
 class policy_storage {
+  using buffer = decltype(thrust::get_temporary_buffer<std::uint8_t>(std::declval<Policy &>(), std::ptrdiff_t{}));
+
 public:
-  policy_storage(Policy &policy, cudaStream_t, std::size_t bytes) : array_(policy, static_cast<std::ptrdiff_t>(bytes)) {
-    // An allocator that answers with null must not turn the scan into a silent size query.
-    if (bytes > 0 && address() == nullptr)
+  policy_storage(Policy &policy, cudaStream_t, std::size_t bytes) : policy_(policy) {
+    if (bytes == 0) return;
+    buffer_ = thrust::get_temporary_buffer<std::uint8_t>(policy, static_cast<std::ptrdiff_t>(bytes));
+    // Null must not turn the scan into a silent size query.
+    if (address() == nullptr)
       thrust::cuda_cub::throw_on_error(cudaErrorMemoryAllocation, "lookback: the policy's allocator returned a null pointer");
   }
-  void *address() { return thrust::raw_pointer_cast(array_.data()); }
+  policy_storage(const policy_storage &) = delete;
+  policy_storage &operator=(const policy_storage &) = delete;
+  ~policy_storage() {
+    if (address() != nullptr) thrust::return_temporary_buffer(policy_, buffer_.first, buffer_.second);
+  }
+  void *address() { return thrust::raw_pointer_cast(buffer_.first); }
 
 private:
-  thrust::detail::temporary_array<std::uint8_t, Policy> array_;
+  Policy &policy_;
+  buffer buffer_{};
 };
 
 /// Storage from the pool.

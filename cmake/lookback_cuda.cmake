@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# Enables CUDA for lookback's own tests and comparison when a CUDA compiler is found, also outside PATH.
+include(CheckLanguage)
+if(LOOKBACK_NVCC AND NOT DEFINED ENV{CUDACXX}) # found by lookback_cccl.cmake
+  set(ENV{CUDACXX} ${LOOKBACK_NVCC})
+endif()
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  message(STATUS "lookback: no CUDA compiler; only what lookback::host needs is built")
+  return()
+endif()
+
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  execute_process(COMMAND nvidia-smi --list-gpus OUTPUT_VARIABLE lookback_gpus ERROR_QUIET)
+  if(lookback_gpus MATCHES "GPU 0")
+    set(CMAKE_CUDA_ARCHITECTURES native)
+  else()
+    set(CMAKE_CUDA_ARCHITECTURES 90)
+  endif()
+endif()
+enable_language(CUDA)

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "calls.cuh"
+#include "device.cuh"
+
+#include <chrono>
+#include <cstdio>
+#include <stdexcept>
+
+namespace perf {
+namespace {
+
+constexpr std::size_t margin = 256; // bytes behind every buffer that no contender may touch
+constexpr unsigned char expected_poison = 0xa5;
+constexpr unsigned char target_poison = 0x5a;
+
+std::size_t total_memory() {
+  std::size_t available = 0, total = 0;
+  check(cudaMemGetInfo(&available, &total));
+  return total;
+}
+
+/// Leaves nothing of the operands in the second-level cache. A memset four times its size also keeps the device busy
+/// until the host has queued the timed work, so that the host's own time is not measured by the events.
+void flush_cache() {
+  static device_buffer buffer;
+  static const std::size_t bytes = [] {
+    int size = 0;
+    check(cudaDeviceGetAttribute(&size, cudaDevAttrL2CacheSize, 0));
+    return 4 * static_cast<std::size_t>(size);
+  }();
+  check(cudaMemsetAsync(buffer.reserve(bytes), 0, bytes));
+}
+
+__global__ void find_difference(const unsigned char *expected, const unsigned char *actual, std::size_t first,
+                                std::size_t last, unsigned long long *difference) {
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  for (std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; i < last + margin;
+       i += stride)
+    if (actual[i] != (i >= first && i < last ? expected[i] : target_poison))
+      atomicMin(difference, static_cast<unsigned long long>(i));
+}
+
+__global__ void fill_with_segments(int *keys, long long n, int segment) {
+  const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
+  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n; i += stride)
+    keys[i] = static_cast<int>(i / segment);
+}
+
+} // namespace
+
+void check(cudaError_t error) {
+  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+}
+
+void *device_buffer::reserve(std::size_t bytes) {
+  if (bytes > bytes_) {
+    check(cudaFree(data_));
+    data_ = nullptr;
+    bytes_ = 0;
+    check(cudaMalloc(&data_, bytes + margin));
+    bytes_ = bytes;
+  }
+  return data_;
+}
+
+device_memory &memory() {
+  static device_memory all;
+  return all;
+}
+
+double event_microseconds(const std::function<void()> &work) {
+  static const auto make_event = [] {
+    cudaEvent_t event;
+    check(cudaEventCreate(&event));
+    return event;
+  };
+  static const cudaEvent_t start = make_event(), stop = make_event();
+  flush_cache();
+  check(cudaEventRecord(start));
+  work();
+  check(cudaEventRecord(stop));
+  check(cudaEventSynchronize(stop));
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, start, stop));
+  return milliseconds * 1e3;
+}
+
+double wall_microseconds(const std::function<void()> &work) {
+  flush_cache();
+  check(cudaDeviceSynchronize());
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  check(cudaStreamSynchronize(nullptr));
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
+void check_output(std::size_t first, std::size_t last, const std::function<void()> &reference,
+                  const std::function<void()> &contender) {
+  const auto expected = static_cast<unsigned char *>(memory().expected.reserve(last));
+  const auto target = static_cast<unsigned char *>(memory().target.reserve(last));
+  check(cudaMemset(expected, expected_poison, last + margin));
+  check(cudaMemset(target, target_poison, last + margin));
+  reference();
+  contender();
+
+  static device_buffer result;
+  constexpr unsigned long long none = ~0ull;
+  unsigned long long difference = none;
+  const auto found = static_cast<unsigned long long *>(result.reserve(sizeof difference));
+  check(cudaMemcpy(found, &difference, sizeof difference, cudaMemcpyHostToDevice));
+  find_difference<<<1024, 256>>>(expected, target, first, last, found);
+  check(cudaGetLastError());
+  check(cudaMemcpy(&difference, found, sizeof difference, cudaMemcpyDeviceToHost));
+  if (difference != none)
+    throw std::runtime_error("the output is wrong at byte " + std::to_string(difference) + " of [" +
+                             std::to_string(first) + ", " + std::to_string(last) +
+                             "), LOOKBACK_PERF_SEED=" + std::to_string(seed()));
+}
+
+void fill_keys(int *keys, long long n, int segment) {
+  fill_with_segments<<<1024, 256>>>(keys, n, segment);
+  check(cudaGetLastError());
+}
+
+bool fits(long long bytes) {
+  static const std::size_t total = total_memory();
+  return 3 * static_cast<std::size_t>(bytes) <= total;
+}
+
+} // namespace perf
+
+int main(int argc, char **argv) {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error != cudaSuccess || devices == 0) {
+    std::fprintf(stderr, "no CUDA device: %s\n", cudaGetErrorString(error));
+    return perf::no_device;
+  }
+  try {
+    cudaDeviceProp device;
+    perf::check(cudaGetDeviceProperties(&device, 0));
+    std::vector<perf::cell> cells;
+    perf::add_inclusive_sum(cells);
+    perf::add_exclusive_sum(cells);
+    perf::add_inclusive_max(cells);
+    perf::add_inclusive_affine(cells);
+    perf::add_inclusive_sum_by_key(cells);
+    perf::add_exclusive_sum_i8_to_i32(cells);
+    perf::add_transform_inclusive_sum(cells);
+    perf::add_wall_inclusive_sum(cells);
+    return perf::compare(std::move(cells), device.name, argc, argv);
+  } catch (const std::exception &failure) {
+    std::fprintf(stderr, "%s\n", failure.what());
+    return 1;
+  }
+}

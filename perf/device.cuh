@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// The GPU driver. A benchmark file describes one call (see inclusive_max.cu); everything else is here.
+#pragma once
+
+#include "comparison.hpp"
+
+#include <cub/device/device_scan.cuh>
+#include <lookback/device_scan.cuh>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace perf {
+
+/// Throws what the runtime says about a failed call.
+void check(cudaError_t error);
+
+/// Memory on the device that only ever grows, so that all contenders work at the same addresses.
+class device_buffer {
+public:
+  void *reserve(std::size_t bytes);
+
+private:
+  void *data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+struct device_memory {
+  device_buffer keys, source, target, expected, temporary, reference_temporary;
+};
+device_memory &memory();
+
+/// Of CUDA events around `work`, on a cold second-level cache.
+double event_microseconds(const std::function<void()> &work);
+
+/// Of the host's clock around `work` and a stream synchronisation, on a cold second-level cache.
+double wall_microseconds(const std::function<void()> &work);
+
+/// `contender` fills bytes [first, last) of `target`, `reference` those of `expected`: throws where they differ, and
+/// where the contender wrote outside. Both are poisoned first, each with its own value, so doing nothing is an error.
+void check_output(std::size_t first, std::size_t last, const std::function<void()> &reference,
+                  const std::function<void()> &contender);
+
+void fill_keys(int *keys, long long n, int segment);
+
+/// Whether a cell over that many bytes, its reference and its temporary storage fit the device.
+bool fits(long long bytes);
+
+template <class T>
+constexpr const char *type_name() {
+  if constexpr (std::is_same_v<T, std::int8_t>)
+    return "i8";
+  else if constexpr (std::is_same_v<T, std::int16_t>)
+    return "i16";
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return "i32";
+  else if constexpr (std::is_same_v<T, std::int64_t>)
+    return "i64";
+  else if constexpr (std::is_same_v<T, __int128_t>)
+    return "i128";
+  else if constexpr (std::is_same_v<T, float>)
+    return "f32";
+  else {
+    static_assert(std::is_same_v<T, double>, "a type without a name in the CSV");
+    return "f64";
+  }
+}
+
+template <class In, class Out>
+struct operands {
+  const int *keys; // null unless the call has segments
+  const In *in;
+  Out *out;
+  long long n;
+};
+
+/// What a call inherits, and what it may hide with its own: elements, names, segments, misalignment.
+template <class In, class Out = In>
+struct call {
+  using input = In;
+  using output = Out;
+  static constexpr int key_segment = 0; // elements that share a key; 0 is a call without keys
+  static constexpr int shift = 0;       // elements by which input and output are off their aligned address
+
+  static std::string type() { return type_name<In>(); }
+
+  /// Small integers around zero: sums of up to 2^30 of them stay exact in every type and every order of evaluation,
+  /// so that floating-point results can be compared bit for bit.
+  static __device__ In element(long long, std::uint64_t random) {
+    return static_cast<In>(static_cast<int>(random % 9) - 4);
+  }
+};
+
+template <class Call>
+__global__ void fill(typename Call::input *values, long long n, std::uint64_t seed) {
+  const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
+  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n; i += stride) {
+    std::uint64_t bits = seed + static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15u;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    values[i] = Call::element(i, bits ^ (bits >> 31));
+  }
+}
+
+template <class Call>
+void fill_values(typename Call::input *values, long long n) {
+  fill<Call><<<1024, 256>>>(values, n, seed());
+  check(cudaGetLastError());
+}
+
+template <class Call>
+operands<typename Call::input, typename Call::output> prepare_operands(long long n) {
+  using In = typename Call::input;
+  using Out = typename Call::output;
+  int *keys = nullptr;
+  if constexpr (Call::key_segment > 0) {
+    keys = static_cast<int *>(memory().keys.reserve(n * sizeof(int)));
+    fill_keys(keys, n, Call::key_segment);
+  }
+  In *in = static_cast<In *>(memory().source.reserve((n + Call::shift) * sizeof(In))) + Call::shift;
+  fill_values<Call>(in, n);
+  return {keys, in,
+          static_cast<Out *>(memory().target.reserve((n + Call::shift) * sizeof(Out))) + Call::shift, n};
+}
+
+/// `contender` takes operands. The reference is CUB's DeviceScan on the same input.
+template <class Call, class Operands, class Contender>
+void check_against_cub(Operands o, Contender contender) {
+  Operands reference = o;
+  const std::size_t first = Call::shift * sizeof(*o.out);
+  const std::size_t last = first + o.n * sizeof(*o.out);
+  reference.out = static_cast<decltype(o.out)>(memory().expected.reserve(last)) + Call::shift;
+  check_output(
+      first, last,
+      [reference] {
+        std::size_t size = 0;
+        check(Call::template scan<cub::DeviceScan>(nullptr, size, reference));
+        void *temporary = memory().reference_temporary.reserve(size);
+        check(Call::template scan<cub::DeviceScan>(temporary, size, reference));
+      },
+      [contender, o] { contender(o); });
+}
+
+using timer = double (*)(const std::function<void()> &);
+
+template <class Call, class DeviceScan>
+std::function<timed_run()> device_scan(long long n, timer time = event_microseconds) {
+  return [n, time]() -> timed_run {
+    const auto o = prepare_operands<Call>(n);
+    std::size_t size = 0;
+    check(Call::template scan<DeviceScan>(nullptr, size, o));
+    void *temporary = memory().temporary.reserve(size);
+    const auto scan = [temporary, size](auto operands) {
+      std::size_t given = size;
+      check(Call::template scan<DeviceScan>(temporary, given, operands));
+    };
+    check_against_cub<Call>(o, scan);
+    return [scan, o, time] { return time([&] { scan(o); }); };
+  };
+}
+
+/// A copy that reads and writes as many bytes in all as the call does.
+template <class Call>
+std::function<timed_run()> memcpy_of(long long bytes, timer time) {
+  return [bytes, time]() -> timed_run {
+    using In = typename Call::input;
+    const std::size_t half = static_cast<std::size_t>(bytes / 2);
+    void *source = memory().source.reserve(half);
+    void *target = memory().target.reserve(half);
+    fill_values<Call>(static_cast<In *>(source), static_cast<long long>(half / sizeof(In)));
+    const auto copy = [half, source](void *to) {
+      check(cudaMemcpyAsync(to, source, half, cudaMemcpyDeviceToDevice));
+    };
+    void *expected = memory().expected.reserve(half);
+    check_output(
+        0, half, [&] { copy(expected); }, [&] { copy(target); });
+    return [copy, target, time] { return time([&] { copy(target); }); };
+  };
+}
+
+template <class Call>
+long long bytes_moved(long long n) {
+  const std::size_t each = sizeof(typename Call::input) + sizeof(typename Call::output) +
+                           (Call::key_segment > 0 ? sizeof(int) : 0);
+  return n * static_cast<long long>(each);
+}
+
+struct contender {
+  const char *name;
+  std::function<timed_run()> prepare;
+};
+
+/// Every size of one call, for the contenders that `contenders(n)` returns and a memcpy beside them.
+template <class Call, class Contenders>
+void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
+  constexpr std::size_t widest = std::max(sizeof(typename Call::input), sizeof(typename Call::output));
+  for (const int e : exponents(10, widest <= 4 ? 30 : 28, 2)) {
+    const long long n = 1LL << e;
+    const long long bytes = bytes_moved<Call>(n);
+    if (!fits(bytes)) {
+      std::fprintf(stderr, "%s/%s: nothing from 2^%d on, the device's memory is too small\n", Call::name,
+                   Call::type().c_str(), e);
+      return;
+    }
+    std::vector<contender> all = contenders(n);
+    all.push_back({"memcpy", memcpy_of<Call>(bytes, time)});
+    const int runs = bytes < (64 << 20) ? 9 : 3; // the longer a run, the less it scatters
+    for (const contender &c : all)
+      cells.push_back({c.name, Call::name, Call::type(), n, bytes, c.prepare, 5, runs});
+  }
+}
+
+/// A call of the DeviceScan shape: lookback's, CUB's and a memcpy.
+template <class Call>
+void add(std::vector<cell> &cells) {
+  add_sizes<Call>(cells, event_microseconds, [](long long n) {
+    return std::vector<contender>{{"lookback", device_scan<Call, lookback::DeviceScan>(n)},
+                                  {"cub", device_scan<Call, cub::DeviceScan>(n)}};
+  });
+}
+
+} // namespace perf

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+# cmake -D ROOT=<directory that holds lookback/> -P layers.cmake
+# Fails, naming file and line, unless in every header under ROOT
+#   - includes point from the doors down: core <- block <- device <- dispatch <- doors, and host/ takes from core/ and
+#     device/tile_state.cuh alone;
+#   - lookback's headers are included with angle brackets;
+#   - hardware words (asm, intrinsics, thread ids, barriers, atomics) stand in core/simt.cuh alone;
+#   - there are at most 250 lines.
+cmake_minimum_required(VERSION 3.25)
+
+set(may_include_core core)
+set(may_include_block core block)
+set(may_include_device core block device)
+set(may_include_dispatch core block device dispatch)
+set(may_include_host core host)
+set(may_include_door core block device dispatch host door)
+
+set(hardware_word "asm|threadIdx|blockIdx|blockDim|gridDim|warpSize"
+    "|__(shfl|ballot|any|all|match|reduce|activemask|sync|threadfence|nanosleep|trap|cvta|ld|st|cluster)[a-z_]*"
+    "|__(popc|ffs|clz|brev|byte_perm|funnelshift|dp[24]a|v[a-z]+[24])[a-z_]*"
+    "|atomic(Add|Sub|Exch|Min|Max|Inc|Dec|CAS|And|Or|Xor)(_[a-z]+)?|(cuda::)?ptx::[a-z_]+"
+    "|__builtin_nv|__nvvm_[a-z_]*|__iAtomic[A-Za-z]*|cooperative_groups")
+string(CONCAT hardware_word ${hardware_word})
+
+set(violations "")
+function(violation where what)
+  set_property(GLOBAL APPEND_STRING PROPERTY violations "${where}: ${what}\n")
+endfunction()
+
+function(layer_of path result)
+  if(path MATCHES "^lookback/([a-z_]+)/")
+    set(${result} ${CMAKE_MATCH_1} PARENT_SCOPE)
+  else()
+    set(${result} door PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(check_include path layer where line)
+  if(line MATCHES "^[ \t]*#[ \t]*include[ \t]*\"")
+    violation("${where}" "included with quotes, not with angle brackets")
+  elseif(line MATCHES "^[ \t]*#[ \t]*include[ \t]*<(lookback/[^>]*)>")
+    set(included ${CMAKE_MATCH_1})
+    layer_of(${included} included_layer)
+    if(layer STREQUAL host AND included STREQUAL lookback/device/tile_state.cuh)
+      return()
+    endif()
+    if(NOT included_layer IN_LIST may_include_${layer})
+      violation("${where}" "${layer} includes ${included_layer} (${included})")
+    endif()
+  endif()
+endfunction()
+
+file(REAL_PATH ${ROOT} ROOT)
+file(GLOB_RECURSE headers RELATIVE ${ROOT} ${ROOT}/lookback/*)
+if(NOT headers)
+  message(FATAL_ERROR "no headers under ${ROOT}/lookback")
+endif()
+foreach(path IN LISTS headers)
+  layer_of(${path} layer)
+  if(NOT DEFINED may_include_${layer})
+    violation(${path} "unknown layer ${layer}")
+  endif()
+
+  # One list entry a line: what CMake's lists would read as structure becomes a blank.
+  file(READ ${ROOT}/${path} text)
+  string(REGEX REPLACE "[][;\\]" " " text "${text}")
+  string(REGEX REPLACE "\n$" "" text "${text}")
+  string(REPLACE "\n" ";" lines "${text}")
+
+  set(number 0)
+  set(in_comment FALSE)
+  foreach(line IN LISTS lines)
+    math(EXPR number "${number} + 1")
+    if(in_comment)
+      if(NOT line MATCHES "\\*/")
+        continue()
+      endif()
+      string(REGEX REPLACE "^.*\\*/" "" line "${line}")
+      set(in_comment FALSE)
+    endif()
+    string(REGEX REPLACE "//.*$" "" line "${line}")
+    string(REGEX REPLACE "/\\*[^*]*\\*/" " " line "${line}")
+    if(line MATCHES "/\\*")
+      string(REGEX REPLACE "/\\*.*$" "" line "${line}")
+      set(in_comment TRUE)
+    endif()
+
+    check_include(${path} ${layer} "${path}:${number}" "${line}")
+    if(NOT path STREQUAL lookback/core/simt.cuh
+       AND line MATCHES "(^|[^A-Za-z0-9_.])(${hardware_word})($|[^A-Za-z0-9_])")
+      violation("${path}:${number}" "${CMAKE_MATCH_2} outside core/simt.cuh")
+    endif()
+  endforeach()
+  if(number GREATER 250)
+    violation(${path} "${number} lines, at most 250")
+  endif()
+endforeach()
+
+get_property(violations GLOBAL PROPERTY violations)
+if(violations)
+  message(NOTICE "${violations}")
+  message(FATAL_ERROR "the headers under ${ROOT} break the rules above")
+endif()
+list(LENGTH headers count)
+message(STATUS "${count} headers keep the layers")

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// What the GPU doors answer where there is no GPU. Runs only there.
+#include <lookback/lookback.cuh>
+
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <thrust/scan.h>
+#include <thrust/system_error.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+namespace {
+
+bool is_no_device(cudaError_t error) {
+  return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
+}
+
+constexpr int n = 100000;
+
+} // namespace
+
+TEST_CASE("DeviceScan without a device: the error") {
+  std::vector<std::uint32_t> data(n);
+  std::vector<char> temporary;
+  std::size_t bytes = 0;
+  const cudaError_t query = lookback::DeviceScan::InclusiveSum(nullptr, bytes, data.data(), data.data(), n);
+  CHECK((query == cudaSuccess || is_no_device(query)));
+  temporary.resize(bytes + (1 << 20));
+  bytes = temporary.size();
+  CHECK(is_no_device(lookback::DeviceScan::InclusiveSum(temporary.data(), bytes, data.data(), data.data(), n)));
+  CHECK(is_no_device(lookback::DeviceScan::InclusiveSum(temporary.data(), bytes, data.data(), data.data(), 100)));
+}
+
+TEST_CASE("thrust::inclusive_scan with lookback's policies without a device: thrust::system_error") {
+  std::vector<std::uint32_t> data(n);
+  const auto error_of = [&](const auto& policy, int count) {
+    try {
+      thrust::inclusive_scan(policy, data.data(), data.data() + count, data.data());
+    } catch (const thrust::system_error& error) {
+      return static_cast<cudaError_t>(error.code().value());
+    }
+    return cudaSuccess;
+  };
+  for (int count : {100, n}) {
+    INFO("n = ", count);
+    CHECK(is_no_device(error_of(lookback::par, count)));
+    CHECK(is_no_device(error_of(lookback::par_nosync, count)));
+    CHECK(is_no_device(error_of(lookback::par.on(cudaStreamPerThread), count)));
+  }
+}
+
+TEST_CASE("lookback::host without a device") {
+  std::vector<std::uint32_t> data(n, 1);
+  thrust::inclusive_scan(lookback::host, data.begin(), data.end(), data.begin());
+  CHECK_EQ(data.front(), 1u);
+  CHECK_EQ(data.back(), static_cast<std::uint32_t>(n));
+}
+
+int main(int argc, char** argv) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) {
+    std::puts("skipped: there is a CUDA device");
+    return 77; // SKIP_RETURN_CODE in CMakeLists.txt
+  }
+  return doctest::Context(argc, argv).run();
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// What both examples need around their scan: the processor they run on, their arguments, their exit status.
+#pragma once
+
+#include <lookback/execution_policy.cuh>
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#if defined(__CUDACC__)
+#include <cuda_runtime_api.h>
+#include <thrust/device_vector.h>
+#else
+#include <thrust/host_vector.h>
+#endif
+
+namespace example {
+
+// The one difference between the two processors: nvcc builds for the GPU, any other compiler for the CPU.
+#if defined(__CUDACC__)
+constexpr const char *processor = "GPU";
+const auto &policy = lookback::par;
+template <class T>
+using vector = thrust::device_vector<T>;
+#else
+constexpr const char *processor = "CPU";
+const auto &policy = lookback::host;
+template <class T>
+using vector = thrust::host_vector<T>;
+#endif
+
+/// Exit status 2: the user can put this right.
+struct bad_input : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Exit status 77.
+struct no_gpu : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+inline void require_processor() {
+#if defined(__CUDACC__)
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver)
+    throw no_gpu("skipped: no CUDA device");
+  // Any other error is a GPU that does not answer.
+  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+#endif
+}
+
+/// The whole of `text` as a number from `first` to `last`.
+inline std::uint64_t number(const std::string &text, const char *name, std::uint64_t first,
+                            std::uint64_t last) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < first || value > last)
+    throw bad_input(std::string(name) + " must be a whole number from " + std::to_string(first) + " to " +
+                    std::to_string(last) + ", not '" + text + "'");
+  return value;
+}
+
+inline std::ifstream open(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw bad_input("cannot open '" + path + "': " + std::strerror(errno));
+  return file;
+}
+
+/// The exit status of `program(arguments)`, after a message where it is not 0.
+template <class Program>
+int run(int argc, char **argv, Program program) {
+  try {
+    program(std::vector<std::string>(argv + 1, argv + argc));
+    return 0;
+  } catch (const bad_input &error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 2;
+  } catch (const no_gpu &error) {
+    std::puts(error.what());
+    return 77;
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "failed: %s\n", error.what());
+    return 1;
+  }
+}
+
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+} // namespace example

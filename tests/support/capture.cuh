@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Stream capture as a witness: a graph says by name which kernels a call launches, and what else it asks for.
+#pragma once
+
+#include <support/buffers.cuh>
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <vector>
+
+namespace test {
+
+/// What `work` puts into `stream`. Under the global capture mode cudaMalloc and every synchronisation are errors that
+/// also invalidate the capture, so a graph that exists proves that neither was called.
+class captured {
+public:
+  template <class Work>
+  captured(cudaStream_t stream, Work work) {
+    REQUIRE_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    try {
+      work();
+    } catch (...) {
+      if (cudaStreamEndCapture(stream, &graph_) == cudaSuccess) cudaGraphDestroy(graph_);
+      cudaGetLastError();
+      throw;
+    }
+    REQUIRE_CUDA(cudaStreamEndCapture(stream, &graph_));
+  }
+  captured(const captured&) = delete;
+  captured& operator=(const captured&) = delete;
+  ~captured() {
+    if (executable_) cudaGraphExecDestroy(executable_);
+    if (graph_) cudaGraphDestroy(graph_);
+  }
+
+  std::size_t nodes() const {
+    std::size_t count = 0;
+    REQUIRE_CUDA(cudaGraphGetNodes(graph_, nullptr, &count));
+    return count;
+  }
+
+  /// Mangled names of the kernels in the graph.
+  std::vector<std::string> kernels() const {
+    std::vector<cudaGraphNode_t> all(nodes());
+    std::size_t count = all.size();
+    if (count != 0) REQUIRE_CUDA(cudaGraphGetNodes(graph_, all.data(), &count));
+    std::vector<std::string> names;
+    for (cudaGraphNode_t node : all) {
+      cudaGraphNodeType type;
+      REQUIRE_CUDA(cudaGraphNodeGetType(node, &type));
+      if (type != cudaGraphNodeTypeKernel) continue;
+      cudaKernelNodeParams parameters{};
+      REQUIRE_CUDA(cudaGraphKernelNodeGetParams(node, &parameters));
+      const char* name = nullptr;
+      REQUIRE_CUDA(cudaFuncGetName(&name, parameters.func));
+      names.emplace_back(name);
+    }
+    return names;
+  }
+
+  void launch(cudaStream_t stream) {
+    if (!executable_) REQUIRE_CUDA(cudaGraphInstantiate(&executable_, graph_, 0));
+    REQUIRE_CUDA(cudaGraphLaunch(executable_, stream));
+  }
+
+private:
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+/// Whether the kernel itself, not just one of its template arguments, is lookback's.
+inline bool is_lookback_kernel(const std::string& mangled_name) { return mangled_name.rfind("_ZN8lookback", 0) == 0; }
+
+} // namespace test

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Blocks that are late: the protocol is right whoever arrives when.
+#include <lookback/device_scan.cuh>
+
+#include <support/device_call.cuh>
+#include <support/operators.hpp>
+#include <support/random.hpp>
+#include <support/serial_reference.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace {
+
+using lookback::DeviceScan;
+
+/// Joins intervals, and holds up every `period`th block for `nanoseconds` at each combination of its first warp.
+struct dawdling_join {
+  unsigned period, offset, nanoseconds;
+  __host__ __device__ test::interval operator()(test::interval a, test::interval b) const {
+#if defined(__CUDA_ARCH__)
+    if (blockIdx.x % period == offset && threadIdx.x < 32) __nanosleep(nanoseconds);
+#endif
+    return test::join_intervals{}(a, b);
+  }
+};
+
+/// Holds its SM until `*stop` is set by the host.
+__global__ void occupy(const volatile unsigned* stop) {
+  extern __shared__ unsigned char memory[];
+  while (*stop == 0) __nanosleep(1000);
+  memory[threadIdx.x] = 0;
+}
+
+/// Lets `occupy` go, also when the test fails.
+class release {
+public:
+  explicit release(volatile unsigned* stop) : stop_(stop) { *stop_ = 0; }
+  ~release() { *stop_ = 1; }
+
+private:
+  volatile unsigned* stop_;
+};
+
+/// A scan with everything it needs, so that between launch and check nothing waits for the whole device.
+class interval_scan {
+public:
+  template <class Random>
+  interval_scan(std::size_t n, dawdling_join op, Random& random) : op_(op), in_(elements(n)), out_(n) {
+    REQUIRE_CUDA(DeviceScan::InclusiveScan(nullptr, bytes_, in_.data(), out_.data(), op_, n));
+    temporary_ = std::make_unique<test::guarded_buffer<unsigned char>>(bytes_, random() % 256);
+  }
+  void launch(cudaStream_t s) {
+    REQUIRE_CUDA(DeviceScan::InclusiveScan(temporary_->data(), bytes_, in_.data(), out_.data(), op_, in_.size(), s));
+  }
+  void check() const {
+    const auto actual = out_.download();
+    std::size_t first_wrong = test::nowhere;
+    for (std::size_t i = actual.size(); i-- != 0;)
+      if (!(actual[i] == test::interval{1, static_cast<std::uint32_t>(i) + 2})) first_wrong = i;
+    CHECK_EQ(first_wrong, test::nowhere);
+    CHECK(out_.guards_intact());
+    CHECK(temporary_->guards_intact());
+  }
+
+private:
+  static std::vector<test::interval> elements(std::size_t n) {
+    std::vector<test::interval> in;
+    for (std::size_t i = 0; i < n; ++i) in.push_back(test::interval_element(i));
+    return in;
+  }
+
+  dawdling_join op_;
+  test::guarded_buffer<test::interval> in_, out_;
+  std::size_t bytes_ = 0;
+  std::unique_ptr<test::guarded_buffer<unsigned char>> temporary_;
+};
+
+} // namespace
+
+TEST_CASE("decoupled look-back: blocks that are held up") {
+  TEST_RANDOM(random);
+  test::stream s;
+  for (int trial = 0; trial < 40; ++trial) {
+    const unsigned period = 1 + random() % 64, offset = random() % period;
+    const unsigned nanoseconds = 1 + random() % 20000;
+    const std::size_t n = 1 + random() % 1500000;
+    INFO("n = ", n, ", every ", period, "th block from ", offset, " held up by ", nanoseconds, " ns");
+    interval_scan scan(n, dawdling_join{period, offset, nanoseconds}, random);
+    scan.launch(s);
+    scan.check();
+  }
+}
+
+TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
+  TEST_RANDOM(random);
+  cudaDeviceProp device{};
+  REQUIRE_CUDA(cudaGetDeviceProperties(&device, 0));
+  const int memory = static_cast<int>(device.sharedMemPerBlockOptin);
+  REQUIRE_CUDA(cudaFuncSetAttribute(occupy, cudaFuncAttributeMaxDynamicSharedMemorySize, memory));
+  unsigned* stop = nullptr; // seen by both
+  REQUIRE_CUDA(cudaHostAlloc(&stop, sizeof(unsigned), cudaHostAllocMapped));
+  test::stream s;
+  for (int free_processors : {1, 2, 7}) {
+    INFO("free multiprocessors: ", free_processors);
+    std::vector<std::unique_ptr<interval_scan>> scans;
+    for (int i = 0; i < 5; ++i)
+      scans.push_back(
+          std::make_unique<interval_scan>(1 + random() % 3000000, dawdling_join{1u << 31, 1, 1}, random));
+    // A kernel is loaded at its first launch, which may wait for every kernel that is running.
+    scans.front()->launch(s);
+    REQUIRE_CUDA(cudaStreamSynchronize(s));
+
+    test::stream other;
+    {
+      const release at_the_end(stop);
+      // All the shared memory of a multiprocessor: nothing else runs beside one of these blocks.
+      occupy<<<device.multiProcessorCount - free_processors, 32, memory, other>>>(stop);
+      CHECK_CUDA(cudaGetLastError());
+      for (auto& scan : scans) scan->launch(s);
+      CHECK_CUDA(cudaStreamSynchronize(s));
+    }
+    REQUIRE_CUDA(cudaStreamSynchronize(other));
+    for (const auto& scan : scans) scan->check();
+  }
+  REQUIRE_CUDA(cudaFreeHost(stop));
+}
