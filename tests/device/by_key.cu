@@ -13,7 +13,7 @@ using lookback::DeviceScan;
 
 /// Both scans by key of `values`, at the edges of the tree, with runs of random length.
 template <class Value, class Key, class Equal, class Operator, class Make>
-void check_by_key(const char* name, Equal equal, Operator op, Make make_value, Value init) {
+void check_by_key(const char *name, Equal equal, Operator op, Make make_value, Value init) {
   TEST_RANDOM(random);
   constexpr std::size_t bytes = sizeof(test::headed<Value>);
   for (std::size_t n : test::edge_sizes(bytes, bytes, (std::size_t{16} << 20) / bytes, random)) {
@@ -29,7 +29,7 @@ void check_by_key(const char* name, Equal equal, Operator op, Make make_value, V
     const test::guarded_buffer<Value> device_in(in, random() % 5);
     test::guarded_buffer<Value> out(n, random() % 5);
     test::two_phases(
-        [&](void* temporary, std::size_t& bytes) {
+        [&](void *temporary, std::size_t &bytes) {
           return DeviceScan::InclusiveScanByKey(temporary, bytes, device_keys.data(), device_in.data(), out.data(), op,
                                                 n, equal);
         },
@@ -37,7 +37,7 @@ void check_by_key(const char* name, Equal equal, Operator op, Make make_value, V
     CHECK_EQ(test::first_difference(out.download(), test::serial_inclusive_by_key(keys, in, equal, op)), test::nowhere);
     out.poison();
     test::two_phases(
-        [&](void* temporary, std::size_t& bytes) {
+        [&](void *temporary, std::size_t &bytes) {
           return DeviceScan::ExclusiveScanByKey(temporary, bytes, device_keys.data(), device_in.data(), out.data(), op,
                                                 init, n, equal);
         },
@@ -52,28 +52,28 @@ void check_by_key(const char* name, Equal equal, Operator op, Make make_value, V
 } // namespace
 
 TEST_CASE("by key: intervals that start anew in every run") {
-  const auto element = [](auto&, std::size_t run) { return test::interval_element(run); };
+  const auto element = [](auto &, std::size_t run) { return test::interval_element(run); };
   check_by_key<test::interval, std::int32_t>("interval", lookback::equal_to{}, test::join_intervals{}, element,
                                              test::interval_initial);
 }
 
 TEST_CASE("by key: an equality that is not that of the keys") {
-  const auto element = [](auto& random, std::size_t) { return test::random_packed<std::uint32_t>(random); };
+  const auto element = [](auto &random, std::size_t) { return test::random_packed<std::uint32_t>(random); };
   check_by_key<std::uint32_t, std::uint64_t>("octaves of 8-byte keys", test::same_octave{}, test::compose_words{},
                                              element, 0x30005u);
 }
 
 TEST_CASE("by key: 1-byte keys, 1-byte values; 24-byte values") {
-  const auto narrow = [](auto& random, std::size_t) { return static_cast<std::uint8_t>(random()); };
+  const auto narrow = [](auto &random, std::size_t) { return static_cast<std::uint8_t>(random()); };
   check_by_key<std::uint8_t, std::uint8_t>("1 byte", lookback::equal_to{}, test::plus<std::uint8_t>{}, narrow,
                                            std::uint8_t{3});
-  const auto wide = [](auto& random, std::size_t) { return test::random_value<test::sized<24>>::make(random); };
+  const auto wide = [](auto &random, std::size_t) { return test::random_value<test::sized<24>>::make(random); };
   check_by_key<test::sized<24>, std::int16_t>("24 bytes", lookback::equal_to{}, test::compose{}, wide,
                                               test::sized<24>{{1, 3, 5, 7, 9, 11}});
 }
 
 TEST_CASE("by key: a type without a default constructor") {
-  const auto element = [](auto& random, std::size_t) { return test::random_value<test::no_default>::make(random); };
+  const auto element = [](auto &random, std::size_t) { return test::random_value<test::no_default>::make(random); };
   check_by_key<test::no_default, std::int32_t>("no default constructor", lookback::equal_to{}, test::compose{}, element,
                                                test::no_default(5));
 }

@@ -34,14 +34,14 @@ struct swap_halves {
 
 using pair = thrust::tuple<word, std::uint8_t>;
 struct compose_pairs {
-  __host__ __device__ pair operator()(const pair& f, const pair& g) const {
+  __host__ __device__ pair operator()(const pair &f, const pair &g) const {
     return {test::compose_packed(thrust::get<0>(f), thrust::get<0>(g)),
             test::compose_packed(thrust::get<1>(f), thrust::get<1>(g))};
   }
 };
 
 template <class Random>
-std::vector<std::size_t> lengths(Random& random) {
+std::vector<std::size_t> lengths(Random &random) {
   return test::edge_sizes(4, 4, std::size_t{3} << 17, random);
 }
 
@@ -109,13 +109,12 @@ TEST_CASE("iterators: zip in and out, of different widths, in place too") {
     std::vector<std::uint8_t> second;
     for (std::size_t i = 0; i < n; ++i) second.push_back(test::random_packed<std::uint8_t>(random));
     const auto expected_first = test::serial_inclusive(first, op);
-    const auto expected_second = test::serial_inclusive(second, [](std::uint8_t f, std::uint8_t g) {
-      return test::compose_packed(f, g);
-    });
+    const auto expected_second =
+        test::serial_inclusive(second, [](std::uint8_t f, std::uint8_t g) { return test::compose_packed(f, g); });
     const test::guarded_buffer<word> device_first(first), out_first(n);
     const test::guarded_buffer<std::uint8_t> device_second(second, 1), out_second(n, 3);
     const auto in = thrust::make_zip_iterator(device_first.data(), device_second.data());
-    for (const auto& out : {thrust::make_zip_iterator(out_first.data(), out_second.data()), in}) {
+    for (const auto &out : {thrust::make_zip_iterator(out_first.data(), out_second.data()), in}) {
       thrust::inclusive_scan(lookback::par, in, in + n, out, compose_pairs{});
       const bool in_place = out == in;
       INFO("in place: ", in_place);
@@ -140,14 +139,14 @@ TEST_CASE("iterators: an output that computes, one that discards, one of proxies
     CHECK(thrust::inclusive_scan(lookback::par, device_in.data(), device_in.data() + n, proxies.begin(), op) ==
           proxies.end());
     std::vector<word> from_proxies(n);
-    REQUIRE_CUDA(cudaMemcpy(from_proxies.data(), thrust::raw_pointer_cast(proxies.data()), 4 * n,
-                            cudaMemcpyDeviceToHost));
+    REQUIRE_CUDA(
+        cudaMemcpy(from_proxies.data(), thrust::raw_pointer_cast(proxies.data()), 4 * n, cudaMemcpyDeviceToHost));
     CHECK_EQ(test::first_difference(from_proxies, expected), test::nowhere);
 
     // Thrust's other writers have no value type of their own: what they are given is the accumulator.
     thrust::inclusive_scan(lookback::par, device_in.data(), device_in.data() + n,
                            thrust::make_transform_output_iterator(out.data(), swap_halves{}), op);
-    for (auto& value : expected) value = swap_halves{}(value);
+    for (auto &value : expected) value = swap_halves{}(value);
     CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
     CHECK(out.guards_intact());
 

@@ -27,17 +27,17 @@ struct sum_through {
   }
 };
 
-__global__ void fill(byte* data, std::uint64_t n) {
+__global__ void fill(byte *data, std::uint64_t n) {
   for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
     data[i] = element{}(i);
 }
 
-__global__ void count_wrong(const byte* data, std::uint64_t n, unsigned long long* wrong) {
+__global__ void count_wrong(const byte *data, std::uint64_t n, unsigned long long *wrong) {
   for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
     if (data[i] != sum_through{}(i)) atomicAdd(wrong, 1ull);
 }
 
-std::uint64_t wrong_results(const byte* data, std::uint64_t n) {
+std::uint64_t wrong_results(const byte *data, std::uint64_t n) {
   const test::guarded_buffer<unsigned long long> wrong(std::vector<unsigned long long>{0});
   count_wrong<<<1024, 256>>>(data, n, wrong.data());
   CHECK_CUDA(cudaGetLastError());
@@ -59,8 +59,8 @@ public:
   using iterator_category = std::random_access_iterator_tag;
   class reference {
   public:
-    __host__ __device__ reference(std::uint64_t i, unsigned long long* counts) : i_(i), counts_(counts) {}
-    __device__ const reference& operator=(byte value) const {
+    __host__ __device__ reference(std::uint64_t i, unsigned long long *counts) : i_(i), counts_(counts) {}
+    __device__ const reference &operator=(byte value) const {
       if (value != sum_through{}(i_)) atomicAdd(counts_, 1ull);
       if (i_ % 65536 == 0) atomicAdd(counts_ + 1, 1ull);
       return *this;
@@ -68,9 +68,9 @@ public:
 
   private:
     std::uint64_t i_;
-    unsigned long long* counts_;
+    unsigned long long *counts_;
   };
-  __host__ __device__ explicit checking_output(unsigned long long* counts) : counts_(counts) {}
+  __host__ __device__ explicit checking_output(unsigned long long *counts) : counts_(counts) {}
   __host__ __device__ checking_output operator+(difference_type distance) const {
     checking_output moved = *this;
     moved.position_ += distance;
@@ -80,7 +80,7 @@ public:
   __host__ __device__ reference operator*() const { return {static_cast<std::uint64_t>(position_), counts_}; }
 
 private:
-  unsigned long long* counts_; // wrong results, results of multiples of 65536
+  unsigned long long *counts_; // wrong results, results of multiples of 65536
   difference_type position_ = 0;
 };
 
@@ -92,7 +92,7 @@ TEST_CASE("decoupled look-back: more than 2^33 elements, computed in and checked
   INFO("n = ", n);
   const test::guarded_buffer<unsigned long long> counts(std::vector<unsigned long long>{0, 0});
   const auto in = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), element{});
-  test::two_phases([&](void* temporary, std::size_t& bytes) {
+  test::two_phases([&](void *temporary, std::size_t &bytes) {
     return DeviceScan::InclusiveScan(temporary, bytes, in, checking_output(counts.data()), test::plus<byte>{}, n);
   });
   CHECK_EQ(counts.download()[0], 0u);
@@ -107,14 +107,14 @@ TEST_CASE("decoupled look-back: more than 2^33 elements in memory" *
   const test::guarded_buffer<byte> data(n), out(n, 1);
   fill<<<1024, 256>>>(data.data(), n);
   CHECK_CUDA(cudaGetLastError());
-  test::two_phases([&](void* temporary, std::size_t& bytes) {
+  test::two_phases([&](void *temporary, std::size_t &bytes) {
     return DeviceScan::InclusiveScan(temporary, bytes, data.data(), out.data(), test::plus<byte>{}, n);
   });
   CHECK_EQ(wrong_results(out.data(), n), 0u);
   CHECK(out.guards_intact());
 
   INFO("in place");
-  test::two_phases([&](void* temporary, std::size_t& bytes) {
+  test::two_phases([&](void *temporary, std::size_t &bytes) {
     return DeviceScan::InclusiveScan(temporary, bytes, data.data(), test::plus<byte>{}, n);
   });
   CHECK_EQ(wrong_results(data.data(), n), 0u);

@@ -13,7 +13,7 @@ using lookback::DeviceScan;
 
 /// All edges of the tree, and a few lengths with more tiles than a GPU holds blocks.
 template <class Random>
-std::vector<std::size_t> lengths(std::size_t bytes, Random& random) {
+std::vector<std::size_t> lengths(std::size_t bytes, Random &random) {
   auto sizes = test::edge_sizes(bytes, bytes, std::size_t{1} << 21, random, 8);
   for (int i = 0; i < 3; ++i) sizes.push_back((std::size_t{1} << 22) + random() % (std::size_t{1} << 23));
   return sizes;
@@ -21,10 +21,10 @@ std::vector<std::size_t> lengths(std::size_t bytes, Random& random) {
 
 /// `call(temporary, bytes, n, out)` against the results of `expected(i)`.
 template <class T, class Call, class Expected>
-void check(const char* name, std::size_t n, Call call, Expected expected) {
+void check(const char *name, std::size_t n, Call call, Expected expected) {
   INFO(name, ", n = ", n);
   const test::guarded_buffer<T> out(n, n % 3);
-  test::two_phases([&](void* temporary, std::size_t& bytes) { return call(temporary, bytes, out.data()); });
+  test::two_phases([&](void *temporary, std::size_t &bytes) { return call(temporary, bytes, out.data()); });
   const std::vector<T> actual = out.download();
   std::size_t first_wrong = test::nowhere;
   for (std::size_t i = n; i-- != 0;)
@@ -47,22 +47,24 @@ TEST_CASE("decoupled look-back: the interval monoid") {
     };
     check<test::interval>(
         "inclusive", n,
-        [&](void* temporary, std::size_t& bytes, test::interval* out) {
+        [&](void *temporary, std::size_t &bytes, test::interval *out) {
           return DeviceScan::InclusiveScan(temporary, bytes, device_in.data(), out, op, n);
         },
         through(1));
     check<test::interval>(
         "inclusive, init", n,
-        [&](void* temporary, std::size_t& bytes, test::interval* out) {
+        [&](void *temporary, std::size_t &bytes, test::interval *out) {
           return DeviceScan::InclusiveScanInit(temporary, bytes, device_in.data(), out, op, test::interval_initial, n);
         },
         through(0));
     check<test::interval>(
         "exclusive", n,
-        [&](void* temporary, std::size_t& bytes, test::interval* out) {
+        [&](void *temporary, std::size_t &bytes, test::interval *out) {
           return DeviceScan::ExclusiveScan(temporary, bytes, device_in.data(), out, op, test::interval_initial, n);
         },
-        [](std::size_t i) { return test::interval{0, static_cast<std::uint32_t>(i) + 1}; });
+        [](std::size_t i) {
+          return test::interval{0, static_cast<std::uint32_t>(i) + 1};
+        });
   }
 }
 
@@ -77,7 +79,7 @@ TEST_CASE("decoupled look-back: the bicyclic monoid") {
     const auto expected = test::serial_inclusive(in, op);
     check<test::brackets>(
         "inclusive", n,
-        [&](void* temporary, std::size_t& bytes, test::brackets* out) {
+        [&](void *temporary, std::size_t &bytes, test::brackets *out) {
           return DeviceScan::InclusiveScan(temporary, bytes, device_in.data(), out, op, n);
         },
         [&](std::size_t i) { return expected[i]; });
@@ -96,7 +98,7 @@ TEST_CASE("decoupled look-back: affine maps") {
     const auto expected = test::serial_exclusive(in, op, init);
     check<test::affine>(
         "exclusive", n,
-        [&](void* temporary, std::size_t& bytes, test::affine* out) {
+        [&](void *temporary, std::size_t &bytes, test::affine *out) {
           return DeviceScan::ExclusiveScan(temporary, bytes, device_in.data(), out, op, init, n);
         },
         [&](std::size_t i) { return expected[i]; });
@@ -111,7 +113,7 @@ TEST_CASE("decoupled look-back: maximum, and counting") {
     const auto expected = test::serial_inclusive(in, test::maximum<std::int32_t>{});
     check<std::int32_t>(
         "maximum", n,
-        [&](void* temporary, std::size_t& bytes, std::int32_t* out) {
+        [&](void *temporary, std::size_t &bytes, std::int32_t *out) {
           return DeviceScan::InclusiveScan(temporary, bytes, device_in.data(), out, test::maximum<std::int32_t>{}, n);
         },
         [&](std::size_t i) { return expected[i]; });
@@ -121,9 +123,11 @@ TEST_CASE("decoupled look-back: maximum, and counting") {
     const test::guarded_buffer<test::counted> device_ones(ones);
     check<test::counted>(
         "counting", n,
-        [&](void* temporary, std::size_t& bytes, test::counted* out) {
+        [&](void *temporary, std::size_t &bytes, test::counted *out) {
           return DeviceScan::InclusiveScan(temporary, bytes, device_ones.data(), out, test::count{}, n);
         },
-        [](std::size_t i) { return test::counted{i + 1, i + 1}; });
+        [](std::size_t i) {
+          return test::counted{i + 1, i + 1};
+        });
   }
 }

@@ -20,13 +20,13 @@ std::size_t largest_of_type() {
 
 /// Poison for a type that may be overwritten without being there; an object, worthless, for one that may not.
 template <class T>
-void prepare_output(guarded_buffer<T>& out) {
+void prepare_output(guarded_buffer<T> &out) {
   out.poison();
   if constexpr (!std::is_trivially_copyable<T>::value) out.upload(std::vector<T>(out.size(), T(0xdead)));
 }
 
 template <class T>
-void check_type(const char* name) {
+void check_type(const char *name) {
   TEST_RANDOM(random);
   const compose op{};
   for (std::size_t n : edge_sizes(sizeof(T), sizeof(T), largest_of_type<T>(), random)) {
@@ -39,7 +39,7 @@ void check_type(const char* name) {
 
     prepare_output(out);
     two_phases(
-        [&](void* temporary, std::size_t& bytes) {
+        [&](void *temporary, std::size_t &bytes) {
           return lookback::DeviceScan::InclusiveScan(temporary, bytes, device_in.data(), out.data(), op, n);
         },
         random() % 256);
@@ -48,7 +48,7 @@ void check_type(const char* name) {
 
     prepare_output(out);
     two_phases(
-        [&](void* temporary, std::size_t& bytes) {
+        [&](void *temporary, std::size_t &bytes) {
           return lookback::DeviceScan::ExclusiveScan(temporary, bytes, device_in.data(), out.data(), op, init, n);
         },
         random() % 256);

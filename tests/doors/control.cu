@@ -3,7 +3,7 @@
 #include <thrust/execution_policy.h>
 #include <thrust/scan.h>
 
-int* scan_by_thrust(int* first, int* last, int* result) {
+int *scan_by_thrust(int *first, int *last, int *result) {
   thrust::inclusive_scan_by_key(thrust::cuda::par, first, last, first, result);
   return thrust::inclusive_scan(thrust::cuda::par, first, last, result);
 }

@@ -23,7 +23,7 @@ using lookback::DeviceScan;
 /// `call(scan, temporary, bytes, in, out, n)` once with each library's DeviceScan as `scan`: the same results, also with
 /// misaligned storage, in and out.
 template <class In, class Out, class Call>
-void same_as_cub(const char* name, Call call) {
+void same_as_cub(const char *name, Call call) {
   TEST_RANDOM(random);
   for (std::size_t n : {std::size_t{1}, 2 + random() % 5000, 100000 + random() % 1000000}) {
     INFO(name, ", n = ", n);
@@ -31,11 +31,11 @@ void same_as_cub(const char* name, Call call) {
     const test::guarded_buffer<In> device_in(in, random() % 16);
     const test::guarded_buffer<Out> expected(n);
     const test::guarded_buffer<Out> actual(n, random() % 16);
-    test::two_phases([&](void* temporary, std::size_t& bytes) {
+    test::two_phases([&](void *temporary, std::size_t &bytes) {
       return call(cub::DeviceScan{}, temporary, bytes, device_in.data(), expected.data(), static_cast<int>(n));
     });
     test::two_phases(
-        [&](void* temporary, std::size_t& bytes) {
+        [&](void *temporary, std::size_t &bytes) {
           return call(DeviceScan{}, temporary, bytes, device_in.data(), actual.data(), static_cast<int>(n));
         },
         random() % 256);
@@ -46,7 +46,7 @@ void same_as_cub(const char* name, Call call) {
 }
 
 template <class Scan, class Value>
-auto future(Scan, Value* value) {
+auto future(Scan, Value *value) {
   if constexpr (std::is_same<Scan, DeviceScan>::value)
     return lookback::FutureValue<Value>(value);
   else
@@ -56,7 +56,7 @@ auto future(Scan, Value* value) {
 } // namespace
 
 #define CALL(...)                                                                                                      \
-  [=](auto scan, void* temporary, std::size_t& bytes, auto in, auto out, int n) {                                      \
+  [=](auto scan, void *temporary, std::size_t &bytes, auto in, auto out, int n) {                                      \
     using library = decltype(scan);                                                                                    \
     return library::__VA_ARGS__;                                                                                       \
   }
@@ -92,14 +92,13 @@ TEST_CASE("DeviceScan: the accumulator is what op(init, value) returns") {
       "exclusive", CALL(ExclusiveScan(temporary, bytes, in, out, sum, std::int64_t{1} << 40, n)));
   // The operator's own type wins over both: sums modulo 256 in an int64.
   const test::plus<std::uint8_t> modulo{};
-  same_as_cub<std::uint8_t, std::int64_t>("modulo",
-                                          CALL(InclusiveScan(temporary, bytes, in, out, modulo, n)));
+  same_as_cub<std::uint8_t, std::int64_t>("modulo", CALL(InclusiveScan(temporary, bytes, in, out, modulo, n)));
 }
 
 TEST_CASE("lookback::FutureValue") {
   const test::compose_words op{};
   const test::guarded_buffer<std::uint32_t> init(std::vector<std::uint32_t>{0x70005});
-  std::uint32_t* const address = init.data();
+  std::uint32_t *const address = init.data();
   SUBCASE("the results of CUB") {
     same_as_cub<std::uint32_t, std::uint32_t>(
         "exclusive", CALL(ExclusiveScan(temporary, bytes, in, out, op, future(scan, address), n)));
@@ -108,7 +107,7 @@ TEST_CASE("lookback::FutureValue") {
     TEST_RANDOM(random);
     const auto in = test::random_values<std::uint32_t>(30000, random);
     const test::guarded_buffer<std::uint32_t> device_in(in), out(in.size());
-    test::two_phases([&](void* temporary, std::size_t& bytes) {
+    test::two_phases([&](void *temporary, std::size_t &bytes) {
       return DeviceScan::ExclusiveScan(temporary, bytes, device_in.data(), out.data(), op,
                                        cub::FutureValue<std::uint32_t>(address), in.size());
     });
@@ -121,7 +120,7 @@ TEST_CASE("lookback::FutureValue") {
     test::guarded_buffer<std::uint32_t> out(in.size()), value(1);
     const lookback::FutureValue<std::uint32_t> when_run(value.data());
     std::size_t bytes = 0;
-    const auto call = [&](void* temporary, cudaStream_t s) {
+    const auto call = [&](void *temporary, cudaStream_t s) {
       return DeviceScan::ExclusiveScan(temporary, bytes, device_in.data(), out.data(), op, when_run, in.size(), s);
     };
     REQUIRE_CUDA(call(nullptr, nullptr));
@@ -145,32 +144,32 @@ TEST_CASE("DeviceScan: in place") {
     INFO("n = ", n);
     const auto in = test::random_values<std::uint32_t>(n, random);
     test::guarded_buffer<std::uint32_t> data(n, random() % 4);
-    const auto check = [&](const char* name, const std::vector<std::uint32_t>& expected, auto call) {
+    const auto check = [&](const char *name, const std::vector<std::uint32_t> &expected, auto call) {
       INFO(name);
       data.upload(in);
       test::two_phases(call);
       CHECK_EQ(test::first_difference(data.download(), expected), test::nowhere);
       CHECK(data.guards_intact());
     };
-    check("InclusiveSum", test::serial_inclusive(in, sum), [&](void* temporary, std::size_t& bytes) {
+    check("InclusiveSum", test::serial_inclusive(in, sum), [&](void *temporary, std::size_t &bytes) {
       return DeviceScan::InclusiveSum(temporary, bytes, data.data(), n);
     });
-    check("ExclusiveSum", test::serial_exclusive(in, sum, 0u), [&](void* temporary, std::size_t& bytes) {
+    check("ExclusiveSum", test::serial_exclusive(in, sum, 0u), [&](void *temporary, std::size_t &bytes) {
       return DeviceScan::ExclusiveSum(temporary, bytes, data.data(), n);
     });
-    check("InclusiveScan", test::serial_inclusive(in, op), [&](void* temporary, std::size_t& bytes) {
+    check("InclusiveScan", test::serial_inclusive(in, op), [&](void *temporary, std::size_t &bytes) {
       return DeviceScan::InclusiveScan(temporary, bytes, data.data(), op, n);
     });
-    check("ExclusiveScan", test::serial_exclusive(in, op, 0x30001u), [&](void* temporary, std::size_t& bytes) {
+    check("ExclusiveScan", test::serial_exclusive(in, op, 0x30001u), [&](void *temporary, std::size_t &bytes) {
       return DeviceScan::ExclusiveScan(temporary, bytes, data.data(), op, 0x30001u, n);
     });
     const test::guarded_buffer<std::uint32_t> init(std::vector<std::uint32_t>{0x30001});
-    check("ExclusiveScan, future", test::serial_exclusive(in, op, 0x30001u), [&](void* temporary, std::size_t& bytes) {
+    check("ExclusiveScan, future", test::serial_exclusive(in, op, 0x30001u), [&](void *temporary, std::size_t &bytes) {
       return DeviceScan::ExclusiveScan(temporary, bytes, data.data(), op,
                                        lookback::FutureValue<std::uint32_t>(init.data()), n);
     });
     check("InclusiveScanInit", test::serial_inclusive<std::uint32_t>(in, op, 0x30001u),
-          [&](void* temporary, std::size_t& bytes) {
+          [&](void *temporary, std::size_t &bytes) {
             return DeviceScan::InclusiveScanInit(temporary, bytes, data.data(), data.data(), op, 0x30001u, n);
           });
   }
@@ -179,12 +178,12 @@ TEST_CASE("DeviceScan: in place") {
 namespace {
 
 template <class Count>
-void check_count(const char* name) {
+void check_count(const char *name) {
   INFO(name);
   TEST_RANDOM(random);
   const auto in = test::random_values<std::uint32_t>(30000, random);
   const test::guarded_buffer<std::uint32_t> device_in(in), out(in.size());
-  test::two_phases([&](void* temporary, std::size_t& bytes) {
+  test::two_phases([&](void *temporary, std::size_t &bytes) {
     return DeviceScan::InclusiveSum(temporary, bytes, device_in.data(), out.data(), static_cast<Count>(in.size()));
   });
   CHECK_EQ(test::first_difference(out.download(), test::serial_inclusive(in, test::plus<std::uint32_t>{})),
@@ -229,7 +228,7 @@ TEST_CASE("DeviceScan: streams and captured graphs") {
       test::captured graph(s, [&] {
         REQUIRE_CUDA(DeviceScan::InclusiveSum(temporary.data(), bytes, device_in.data(), out.data(), n, s));
       });
-      for (const auto& kernel : graph.kernels()) CHECK_MESSAGE(test::is_lookback_kernel(kernel), kernel);
+      for (const auto &kernel : graph.kernels()) CHECK_MESSAGE(test::is_lookback_kernel(kernel), kernel);
       CHECK_EQ(graph.kernels().size(), graph.nodes());
       for (int replay = 0; replay < 3; ++replay) {
         const auto again = test::random_values<std::uint32_t>(n, random);

@@ -17,7 +17,7 @@ using lookback::DeviceScan;
 
 /// `call(scan, temporary, bytes, keys, in, out, n)` once with each library's DeviceScan as `scan`: the same results.
 template <class In, class Out, class Call>
-void same_as_cub(const char* name, Call call) {
+void same_as_cub(const char *name, Call call) {
   TEST_RANDOM(random);
   for (std::size_t n : {std::size_t{1}, 2 + random() % 5000, 100000 + random() % 500000}) {
     INFO(name, ", n = ", n);
@@ -27,11 +27,11 @@ void same_as_cub(const char* name, Call call) {
     const test::guarded_buffer<In> device_in(in, random() % 8);
     const test::guarded_buffer<Out> expected(n), actual(n, random() % 8);
     const auto count = static_cast<std::uint32_t>(n);
-    test::two_phases([&](void* temporary, std::size_t& bytes) {
+    test::two_phases([&](void *temporary, std::size_t &bytes) {
       return call(cub::DeviceScan{}, temporary, bytes, device_keys.data(), device_in.data(), expected.data(), count);
     });
     test::two_phases(
-        [&](void* temporary, std::size_t& bytes) {
+        [&](void *temporary, std::size_t &bytes) {
           return call(DeviceScan{}, temporary, bytes, device_keys.data(), device_in.data(), actual.data(), count);
         },
         random() % 256);
@@ -43,7 +43,7 @@ void same_as_cub(const char* name, Call call) {
 } // namespace
 
 #define CALL(...)                                                                                                      \
-  [=](auto scan, void* temporary, std::size_t& bytes, auto keys, auto in, auto out, std::uint32_t n) {                 \
+  [=](auto scan, void *temporary, std::size_t &bytes, auto keys, auto in, auto out, std::uint32_t n) {                 \
     using library = decltype(scan);                                                                                    \
     return library::__VA_ARGS__;                                                                                       \
   }
@@ -51,8 +51,7 @@ void same_as_cub(const char* name, Call call) {
 TEST_CASE("DeviceScan::InclusiveSumByKey, ExclusiveSumByKey: the results of CUB") {
   same_as_cub<std::uint32_t, std::uint32_t>("inclusive", CALL(InclusiveSumByKey(temporary, bytes, keys, in, out, n)));
   same_as_cub<std::uint32_t, std::uint32_t>("exclusive", CALL(ExclusiveSumByKey(temporary, bytes, keys, in, out, n)));
-  same_as_cub<std::int8_t, std::int32_t>("int8 to int32",
-                                         CALL(InclusiveSumByKey(temporary, bytes, keys, in, out, n)));
+  same_as_cub<std::int8_t, std::int32_t>("int8 to int32", CALL(InclusiveSumByKey(temporary, bytes, keys, in, out, n)));
 }
 
 TEST_CASE("DeviceScan::InclusiveScanByKey, ExclusiveScanByKey: the results of CUB") {
@@ -78,17 +77,17 @@ TEST_CASE("DeviceScan by key: in place, over the values and over the keys") {
     const auto keys = test::random_keys<std::uint32_t>(n, random);
     const auto in = test::random_values<std::uint32_t>(n, random);
     test::guarded_buffer<std::uint32_t> device_keys(n), device_in(n);
-    const auto check = [&](const char* name, std::uint32_t* out, const std::vector<std::uint32_t>& inclusive,
-                           const std::vector<std::uint32_t>& exclusive) {
+    const auto check = [&](const char *name, std::uint32_t *out, const std::vector<std::uint32_t> &inclusive,
+                           const std::vector<std::uint32_t> &exclusive) {
       INFO(name);
-      const auto& written = out == device_in.data() ? device_in : device_keys;
+      const auto &written = out == device_in.data() ? device_in : device_keys;
       device_keys.upload(keys), device_in.upload(in);
-      test::two_phases([&](void* temporary, std::size_t& bytes) {
+      test::two_phases([&](void *temporary, std::size_t &bytes) {
         return DeviceScan::InclusiveScanByKey(temporary, bytes, device_keys.data(), device_in.data(), out, op, n);
       });
       CHECK_EQ(test::first_difference(written.download(), inclusive), test::nowhere);
       device_keys.upload(keys), device_in.upload(in);
-      test::two_phases([&](void* temporary, std::size_t& bytes) {
+      test::two_phases([&](void *temporary, std::size_t &bytes) {
         return DeviceScan::ExclusiveScanByKey(temporary, bytes, device_keys.data(), device_in.data(), out, op, 5u, n);
       });
       CHECK_EQ(test::first_difference(written.download(), exclusive), test::nowhere);
@@ -108,7 +107,7 @@ TEST_CASE("DeviceScan by key: a captured graph replayed") {
   const std::size_t n = 300000 + random() % 1000;
   test::guarded_buffer<std::uint32_t> device_keys(n), device_in(n), out(n);
   std::size_t bytes = 0;
-  const auto call = [&](void* temporary, cudaStream_t s) {
+  const auto call = [&](void *temporary, cudaStream_t s) {
     return DeviceScan::InclusiveSumByKey(temporary, bytes, device_keys.data(), device_in.data(), out.data(), n,
                                          lookback::equal_to{}, s);
   };
@@ -121,8 +120,9 @@ TEST_CASE("DeviceScan by key: a captured graph replayed") {
     const auto in = test::random_values<std::uint32_t>(n, random);
     device_keys.upload(keys), device_in.upload(in), out.poison();
     graph.launch(s);
-    CHECK_EQ(test::first_difference(out.download(), test::serial_inclusive_by_key(keys, in, std::equal_to<std::uint32_t>{},
-                                                                                  test::plus<std::uint32_t>{})),
-             test::nowhere);
+    CHECK_EQ(
+        test::first_difference(out.download(), test::serial_inclusive_by_key(keys, in, std::equal_to<std::uint32_t>{},
+                                                                             test::plus<std::uint32_t>{})),
+        test::nowhere);
   }
 }

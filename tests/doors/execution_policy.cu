@@ -21,8 +21,8 @@ TEST_CASE("lookback::par, lookback::par_nosync: the nine scans without keys") {
     const test::guarded_buffer<test::word> device_in(in);
     test::guarded_buffer<test::word> out(n);
     const test::scan_arguments arguments{device_in.data(), device_in.data() + n, nullptr, out.data()};
-    test::visit_scans<through_thrust>(in, [&](const char* name, const test::words& expected, auto call) {
-      test::check_every_policy(name, out, expected, [&](const auto& policy) { return call(policy, arguments); });
+    test::visit_scans<through_thrust>(in, [&](const char *name, const test::words &expected, auto call) {
+      test::check_every_policy(name, out, expected, [&](const auto &policy) { return call(policy, arguments); });
     });
   }
 }

@@ -21,8 +21,8 @@ TEST_CASE("lookback::par, lookback::par_nosync: the seven scans by key") {
     const test::guarded_buffer<test::word> device_in(in), device_keys(keys);
     test::guarded_buffer<test::word> out(n);
     const test::scan_arguments arguments{device_in.data(), device_in.data() + n, device_keys.data(), out.data()};
-    test::visit_scans_by_key<through_thrust>(keys, in, [&](const char* name, const test::words& expected, auto call) {
-      test::check_every_policy(name, out, expected, [&](const auto& policy) { return call(policy, arguments); });
+    test::visit_scans_by_key<through_thrust>(keys, in, [&](const char *name, const test::words &expected, auto call) {
+      test::check_every_policy(name, out, expected, [&](const auto &policy) { return call(policy, arguments); });
     });
   }
 }

@@ -14,9 +14,7 @@
 
 namespace {
 
-bool is_no_device(cudaError_t error) {
-  return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
-}
+bool is_no_device(cudaError_t error) { return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver; }
 
 constexpr int n = 100000;
 
@@ -36,10 +34,10 @@ TEST_CASE("DeviceScan without a device: the error") {
 
 TEST_CASE("thrust::inclusive_scan with lookback's policies without a device: thrust::system_error") {
   std::vector<std::uint32_t> data(n);
-  const auto error_of = [&](const auto& policy, int count) {
+  const auto error_of = [&](const auto &policy, int count) {
     try {
       thrust::inclusive_scan(policy, data.data(), data.data() + count, data.data());
-    } catch (const thrust::system_error& error) {
+    } catch (const thrust::system_error &error) {
       return static_cast<cudaError_t>(error.code().value());
     }
     return cudaSuccess;
@@ -59,7 +57,7 @@ TEST_CASE("lookback::host without a device") {
   CHECK_EQ(data.back(), static_cast<std::uint32_t>(n));
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char **argv) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) {
     std::puts("skipped: there is a CUDA device");

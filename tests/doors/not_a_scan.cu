@@ -22,16 +22,16 @@ struct twice {
 };
 
 template <class Policy>
-void check_falls_through(const char* name, const Policy& policy) {
+void check_falls_through(const char *name, const Policy &policy) {
   INFO("policy ", name);
   TEST_RANDOM(random);
   std::vector<std::uint32_t> values = test::random_values<std::uint32_t>(100000, random);
   test::guarded_buffer<std::uint32_t> data(values);
-  std::uint32_t* const first = data.data();
-  std::uint32_t* const last = first + values.size();
+  std::uint32_t *const first = data.data();
+  std::uint32_t *const last = first + values.size();
 
   thrust::transform(policy, first, last, first, twice{});
-  for (auto& value : values) value *= 2;
+  for (auto &value : values) value *= 2;
   CHECK_EQ(test::first_difference(data.download(), values), test::nowhere);
   CHECK_EQ(thrust::reduce(policy, first, last), std::accumulate(values.begin(), values.end(), std::uint32_t{0}));
   thrust::sort(policy, first, last);

@@ -12,12 +12,12 @@ TEST_FUNCTIONS(free_functions, lookback);
 
 /// With each policy: the results, and in a captured stream whose kernels they came from.
 template <class Call>
-void check_policies(const char* call_name, test::guarded_buffer<test::word>& out, const test::words& expected,
+void check_policies(const char *call_name, test::guarded_buffer<test::word> &out, const test::words &expected,
                     Call call) {
   INFO("call ", call_name, ", n = ", expected.size());
   test::stream s;
   test::arena_allocator arena;
-  const auto check = [&](const char* policy_name, const auto& policy, bool can_be_captured) {
+  const auto check = [&](const char *policy_name, const auto &policy, bool can_be_captured) {
     INFO("policy ", policy_name);
     out.poison();
     CHECK_EQ(call(policy), out.data() + expected.size());
@@ -28,7 +28,7 @@ void check_policies(const char* call_name, test::guarded_buffer<test::word>& out
     test::captured graph(s, [&] { call(policy); });
     const auto kernels = graph.kernels();
     CHECK(!kernels.empty());
-    for (const auto& kernel : kernels) CHECK_MESSAGE(test::is_lookback_kernel(kernel), kernel);
+    for (const auto &kernel : kernels) CHECK_MESSAGE(test::is_lookback_kernel(kernel), kernel);
     graph.launch(s);
     CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
   };
@@ -55,8 +55,8 @@ TEST_CASE("lookback::inclusive_scan and the other free functions: lookback's pol
     const test::guarded_buffer<test::word> device_in(in), device_keys(keys);
     test::guarded_buffer<test::word> out(n);
     const test::scan_arguments arguments{device_in.data(), device_in.data() + n, device_keys.data(), out.data()};
-    const auto check = [&](const char* name, const test::words& expected, auto call) {
-      check_policies(name, out, expected, [&](const auto& policy) { return call(policy, arguments); });
+    const auto check = [&](const char *name, const test::words &expected, auto call) {
+      check_policies(name, out, expected, [&](const auto &policy) { return call(policy, arguments); });
     };
     test::visit_scans<free_functions>(in, check);
     test::visit_scans_by_key<free_functions>(keys, in, check);
@@ -67,7 +67,7 @@ TEST_CASE("lookback::inclusive_scan and the other free functions: lookback::host
   TEST_RANDOM(random);
   const std::size_t n = 1 + random() % 200000;
   const test::words in = test::random_values<test::word>(n, random), keys = test::random_keys<test::word>(n, random);
-  const auto check = [&](const char* name, const test::words& expected, auto call) {
+  const auto check = [&](const char *name, const test::words &expected, auto call) {
     INFO("call ", name, ", n = ", n);
     test::words out(n);
     CHECK_EQ(call(lookback::host, test::scan_arguments{in.data(), in.data() + n, keys.data(), out.data()}),

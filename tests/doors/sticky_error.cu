@@ -17,8 +17,8 @@ __global__ void fail() { __trap(); }
 
 TEST_CASE("an earlier kernel's sticky error is reported by every door") {
   constexpr int n = 1 << 20;
-  std::uint32_t* data = nullptr;
-  void* temporary = nullptr;
+  std::uint32_t *data = nullptr;
+  void *temporary = nullptr;
   std::size_t bytes = 0;
   REQUIRE_CUDA(cudaMalloc(&data, n * sizeof(std::uint32_t)));
   REQUIRE_CUDA(lookback::DeviceScan::InclusiveSum(nullptr, bytes, data, data, n));

@@ -20,14 +20,14 @@ TEST_FUNCTIONS(free_functions, lookback);
 using test::word;
 
 template <class Functions>
-void check_all(const char* door) {
+void check_all(const char *door) {
   TEST_RANDOM(random);
   for (std::size_t n : test::edge_sizes(4, 4, std::size_t{1} << 18, random)) {
     INFO(door, ", n = ", n);
     const test::words in = test::random_values<word>(n, random), keys = test::random_keys<word>(n, random);
     test::guarded_vector<word> out(n, 0xa5a5a5a5);
     const test::scan_arguments arguments{in.data(), in.data() + n, keys.data(), out.data()};
-    const auto check = [&](const char* name, const test::words& expected, auto call) {
+    const auto check = [&](const char *name, const test::words &expected, auto call) {
       INFO("call ", name);
       out.refill();
       CHECK_EQ(call(lookback::host, arguments), out.data() + n);
@@ -52,11 +52,11 @@ TEST_CASE("lookback::host: n <= 0 returns the result untouched") {
   const std::equal_to<word> equal{};
   const test::plus<word> op{};
   const test::triple_plus_one<word> f{};
-  const word* const first = data.data() + 50;
+  const word *const first = data.data() + 50;
   for (std::ptrdiff_t n : {0, -1, -50}) {
     INFO("n = ", n);
-    const word* const last = first + n;
-    word* const y = out.data();
+    const word *const last = first + n;
+    word *const y = out.data();
     CHECK_EQ(thrust::inclusive_scan(lookback::host, first, last, y), y);
     CHECK_EQ(thrust::inclusive_scan(lookback::host, first, last, y, op), y);
     CHECK_EQ(thrust::inclusive_scan(lookback::host, first, last, y, 1u, op), y);
@@ -108,7 +108,7 @@ TEST_CASE("lookback::host: accumulates in Thrust's types") {
   const std::size_t n = 100000 + random() % 1000;
   const auto in = test::random_values<std::uint8_t>(n, random);
   const auto keys = test::random_keys<std::int32_t>(n, random);
-  const auto same = [&](const char* name, auto call) {
+  const auto same = [&](const char *name, auto call) {
     INFO(name);
     std::vector<std::int64_t> actual(n), expected(n);
     call(lookback::host, actual.data());
@@ -116,20 +116,20 @@ TEST_CASE("lookback::host: accumulates in Thrust's types") {
     CHECK_EQ(test::first_difference(actual, expected), test::nowhere);
   };
   const auto *const first = in.data(), *const last = first + n;
-  same("inclusive", [&](auto& policy, auto out) { thrust::inclusive_scan(policy, first, last, out); });
-  same("inclusive, wider initial", [&](auto& policy, auto out) {
+  same("inclusive", [&](auto &policy, auto out) { thrust::inclusive_scan(policy, first, last, out); });
+  same("inclusive, wider initial", [&](auto &policy, auto out) {
     thrust::inclusive_scan(policy, first, last, out, std::int64_t{1} << 40, std::plus<>{});
   });
-  same("exclusive", [&](auto& policy, auto out) { thrust::exclusive_scan(policy, first, last, out); });
+  same("exclusive", [&](auto &policy, auto out) { thrust::exclusive_scan(policy, first, last, out); });
   same("exclusive, wider initial",
-       [&](auto& policy, auto out) { thrust::exclusive_scan(policy, first, last, out, std::int64_t{1} << 40); });
-  same("transform", [&](auto& policy, auto out) {
+       [&](auto &policy, auto out) { thrust::exclusive_scan(policy, first, last, out, std::int64_t{1} << 40); });
+  same("transform", [&](auto &policy, auto out) {
     thrust::transform_inclusive_scan(policy, first, last, out, test::triple_plus_one<std::int16_t>{}, std::plus<>{});
   });
-  same("by key", [&](auto& policy, auto out) {
+  same("by key", [&](auto &policy, auto out) {
     thrust::inclusive_scan_by_key(policy, keys.data(), keys.data() + n, first, out);
   });
-  same("by key, wider initial", [&](auto& policy, auto out) {
+  same("by key, wider initial", [&](auto &policy, auto out) {
     thrust::exclusive_scan_by_key(policy, keys.data(), keys.data() + n, first, out, std::int64_t{1} << 40);
   });
 }

@@ -33,14 +33,14 @@ struct swap_halves {
 
 using pair = thrust::tuple<word, std::uint8_t>;
 struct compose_pairs {
-  pair operator()(const pair& f, const pair& g) const {
+  pair operator()(const pair &f, const pair &g) const {
     return {test::compose_packed(thrust::get<0>(f), thrust::get<0>(g)),
             test::compose_packed(thrust::get<1>(f), thrust::get<1>(g))};
   }
 };
 
 template <class Random>
-std::vector<std::size_t> lengths(Random& random) {
+std::vector<std::size_t> lengths(Random &random) {
   return test::edge_sizes(4, 4, std::size_t{3} << 16, random);
 }
 
@@ -80,8 +80,8 @@ TEST_CASE("lookback::host: permutation, zip in and out") {
     for (std::size_t i = 0; i < n; ++i) expected[order[i]] = scanned[i];
 
     const auto from = thrust::make_permutation_iterator(in.begin(), order.begin());
-    thrust::inclusive_scan(lookback::host, from, from + n, thrust::make_permutation_iterator(out.begin(), order.begin()),
-                           op);
+    thrust::inclusive_scan(lookback::host, from, from + n,
+                           thrust::make_permutation_iterator(out.begin(), order.begin()), op);
     CHECK_EQ(test::first_difference(out, expected), test::nowhere);
 
     std::vector<std::uint8_t> second_out(n);
@@ -103,7 +103,7 @@ TEST_CASE("lookback::host: an output that computes, one that discards, computed 
     std::vector<word> out(n);
     thrust::inclusive_scan(lookback::host, in.begin(), in.end(),
                            thrust::make_transform_output_iterator(out.begin(), swap_halves{}), op);
-    for (auto& value : expected) value = swap_halves{}(value);
+    for (auto &value : expected) value = swap_halves{}(value);
     CHECK_EQ(test::first_difference(out, expected), test::nowhere);
 
     const auto nothing = thrust::make_discard_iterator();

@@ -16,14 +16,14 @@ namespace {
 
 /// All edges of the tree, and a few lengths of many tiles.
 template <class Random>
-std::vector<std::size_t> lengths(std::size_t bytes, Random& random) {
+std::vector<std::size_t> lengths(std::size_t bytes, Random &random) {
   auto sizes = test::edge_sizes(bytes, bytes, std::size_t{1} << 19, random, 8);
   for (int i = 0; i < 2; ++i) sizes.push_back((std::size_t{1} << 20) + random() % (std::size_t{1} << 20));
   return sizes;
 }
 
 struct concatenate {
-  std::string operator()(const std::string& a, const std::string& b) const { return a + b; }
+  std::string operator()(const std::string &a, const std::string &b) const { return a + b; }
 };
 
 } // namespace
@@ -82,7 +82,7 @@ TEST_CASE("lookback::host: the bicyclic monoid, affine maps, counting") {
       maps.push_back({static_cast<std::uint32_t>(random() | 1), static_cast<std::uint32_t>(random())});
       ones.push_back({1, i + 1});
     }
-    const auto check = [&](const auto& in, auto op) {
+    const auto check = [&](const auto &in, auto op) {
       auto out = in;
       thrust::inclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), op);
       CHECK_EQ(test::first_difference(out, test::serial_inclusive(in, op)), test::nowhere);

@@ -29,7 +29,7 @@ struct dawdling {
 };
 
 struct throwing {
-  std::atomic<int>* calls_left;
+  std::atomic<int> *calls_left;
   word operator()(word a, word b) const {
     if (calls_left->fetch_sub(1, std::memory_order_relaxed) <= 0) throw std::runtime_error("the operator's own");
     return a + b;
@@ -44,15 +44,15 @@ TEST_CASE("lookback::host: several callers at once") {
   const auto expected = test::serial_inclusive(in, test::compose_words{});
   std::vector<std::vector<word>> outs(4, std::vector<word>(in.size()));
   std::vector<std::thread> callers;
-  for (auto& out : outs)
+  for (auto &out : outs)
     callers.emplace_back([&in, &out] {
       for (int call = 0; call < 10; ++call) {
         std::fill(out.begin(), out.end(), 0u);
         thrust::inclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), test::compose_words{});
       }
     });
-  for (auto& caller : callers) caller.join();
-  for (const auto& out : outs) CHECK_EQ(test::first_difference(out, expected), test::nowhere);
+  for (auto &caller : callers) caller.join();
+  for (const auto &out : outs) CHECK_EQ(test::first_difference(out, expected), test::nowhere);
 }
 
 TEST_CASE("lookback::host: an operator that dawdles") {

@@ -15,7 +15,7 @@
 namespace {
 
 template <class Random>
-std::vector<std::size_t> lengths(std::size_t bytes_in, std::size_t bytes_out, Random& random) {
+std::vector<std::size_t> lengths(std::size_t bytes_in, std::size_t bytes_out, Random &random) {
   const std::size_t group = test::tree_sizes(bytes_in, bytes_out).group;
   auto sizes = test::edge_sizes(bytes_in, bytes_out, 2 * group + 1, random);
   sizes.push_back(3 * group + random() % (3 * group));
@@ -24,15 +24,15 @@ std::vector<std::size_t> lengths(std::size_t bytes_in, std::size_t bytes_out, Ra
 
 /// `call(in, in_end, out)` must give the bits of the tree over elements of type T.
 template <class T, class In, class Out, class Operator, class Call>
-void check_bits(const char* name, Operator op, std::optional<T> init, bool inclusive, Call call) {
+void check_bits(const char *name, Operator op, std::optional<T> init, bool inclusive, Call call) {
   TEST_RANDOM(random);
   for (std::size_t n : lengths(sizeof(In), sizeof(Out), random)) {
     INFO(name, ", n = ", n);
     const auto in = test::random_values<In>(n, random);
     std::vector<Out> out(n);
     call(in.data(), in.data() + n, out.data());
-    const auto expected = test::converted<Out>(
-        test::tree_scan<T>(test::converted<T>(in), op, init, inclusive, sizeof(In), sizeof(Out)));
+    const auto expected =
+        test::converted<Out>(test::tree_scan<T>(test::converted<T>(in), op, init, inclusive, sizeof(In), sizeof(Out)));
     CHECK_EQ(test::first_difference(out, expected), test::nowhere);
   }
 }
@@ -49,9 +49,8 @@ struct itself {
 TEST_CASE_TEMPLATE("reduction tree on the host: the bits of sums", T, float, double) {
   const test::plus<T> op{};
   const T init = T(0.3);
-  check_bits<T, T, T>("inclusive", op, {}, true, [](auto in, auto end, auto out) {
-    thrust::inclusive_scan(lookback::host, in, end, out);
-  });
+  check_bits<T, T, T>("inclusive", op, {}, true,
+                      [](auto in, auto end, auto out) { thrust::inclusive_scan(lookback::host, in, end, out); });
   check_bits<T, T, T>("init", op, init, true, [=](auto in, auto end, auto out) {
     thrust::inclusive_scan(lookback::host, in, end, out, init, op);
   });
@@ -89,8 +88,7 @@ TEST_CASE_TEMPLATE("reduction tree on the host: the bits of sums by key", T, flo
     const auto in = test::random_values<T>(n, random);
     std::vector<T> out(n);
     thrust::inclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.begin());
-    CHECK_EQ(test::first_difference(out, test::tree_scan_by_key<T>(keys, in, equal, op, {}, sizeof(T))),
-             test::nowhere);
+    CHECK_EQ(test::first_difference(out, test::tree_scan_by_key<T>(keys, in, equal, op, {}, sizeof(T))), test::nowhere);
     thrust::exclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.begin(), init);
     CHECK_EQ(test::first_difference(out, test::tree_scan_by_key<T>(keys, in, equal, op, init, sizeof(T))),
              test::nowhere);

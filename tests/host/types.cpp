@@ -20,7 +20,7 @@ T filler() {
 }
 
 template <class T>
-void check_type(const char* name) {
+void check_type(const char *name) {
   TEST_RANDOM(random);
   const test::compose op{};
   const std::size_t group = test::tree_sizes(sizeof(T), sizeof(T)).group;
@@ -37,7 +37,7 @@ void check_type(const char* name) {
       const auto all = out.values();
       return std::vector<T>(all.begin() + shift_out, all.end());
     };
-    const T* const first = padded.data() + shift_in;
+    const T *const first = padded.data() + shift_in;
 
     thrust::inclusive_scan(lookback::host, first, first + n, out.data() + shift_out, op);
     CHECK_EQ(test::first_difference(results(), test::serial_inclusive(in, op)), test::nowhere);
@@ -52,7 +52,7 @@ void check_type(const char* name) {
 
 /// By key a type is scanned as a pair with a flag, whatever it is by itself.
 template <class T>
-void check_type_by_key(const char* name) {
+void check_type_by_key(const char *name) {
   TEST_RANDOM(random);
   const test::compose op{};
   const test::same_octave same{};

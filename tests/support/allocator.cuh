@@ -24,7 +24,7 @@ public:
   void fail_from(int k, failure how) { allocations_before_failure_ = k, how_ = how; }
   void never_fail() { how_ = failure::none; }
 
-  char* allocate(std::ptrdiff_t bytes) {
+  char *allocate(std::ptrdiff_t bytes) {
     if (how_ != failure::none && allocations_before_failure_-- <= 0) {
       ++failures_;
       if (how_ == failure::throws) throw std::bad_alloc();
@@ -32,13 +32,13 @@ public:
     }
     const std::size_t rounded = (static_cast<std::size_t>(bytes) + 255) / 256 * 256;
     if (used_ + rounded > arena_.size()) throw std::bad_alloc();
-    char* const piece = arena_.data() + used_;
+    char *const piece = arena_.data() + used_;
     used_ += rounded;
     ++allocations_;
     live_.emplace(piece, bytes);
     return piece;
   }
-  void deallocate(char* piece, std::size_t bytes) {
+  void deallocate(char *piece, std::size_t bytes) {
     const auto found = live_.find(piece);
     CHECK_MESSAGE(found != live_.end(), "deallocated what was not allocated");
     if (found == live_.end()) return;
@@ -53,7 +53,7 @@ public:
 
 private:
   guarded_buffer<char> arena_;
-  std::unordered_map<char*, std::ptrdiff_t> live_;
+  std::unordered_map<char *, std::ptrdiff_t> live_;
   std::size_t used_ = 0;
   int allocations_ = 0, failures_ = 0, allocations_before_failure_ = 0;
   failure how_ = failure::none;

@@ -27,8 +27,8 @@ public:
     }
     REQUIRE_CUDA(cudaStreamEndCapture(stream, &graph_));
   }
-  captured(const captured&) = delete;
-  captured& operator=(const captured&) = delete;
+  captured(const captured &) = delete;
+  captured &operator=(const captured &) = delete;
   ~captured() {
     if (executable_) cudaGraphExecDestroy(executable_);
     if (graph_) cudaGraphDestroy(graph_);
@@ -52,7 +52,7 @@ public:
       if (type != cudaGraphNodeTypeKernel) continue;
       cudaKernelNodeParams parameters{};
       REQUIRE_CUDA(cudaGraphKernelNodeGetParams(node, &parameters));
-      const char* name = nullptr;
+      const char *name = nullptr;
       REQUIRE_CUDA(cudaFuncGetName(&name, parameters.func));
       names.emplace_back(name);
     }
@@ -70,6 +70,6 @@ private:
 };
 
 /// Whether the kernel itself, not just one of its template arguments, is lookback's.
-inline bool is_lookback_kernel(const std::string& mangled_name) { return mangled_name.rfind("_ZN8lookback", 0) == 0; }
+inline bool is_lookback_kernel(const std::string &mangled_name) { return mangled_name.rfind("_ZN8lookback", 0) == 0; }
 
 } // namespace test

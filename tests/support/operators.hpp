@@ -84,7 +84,9 @@ struct maximum {
 struct counted {
   std::uint64_t elements, last;
 };
-TEST_HOST_DEVICE constexpr bool operator==(counted a, counted b) { return a.elements == b.elements && a.last == b.last; }
+TEST_HOST_DEVICE constexpr bool operator==(counted a, counted b) {
+  return a.elements == b.elements && a.last == b.last;
+}
 struct count {
   TEST_HOST_DEVICE constexpr counted operator()(counted a, counted b) const {
     return {a.elements + b.elements, a.last < b.last ? b.last : ~std::uint64_t{0}};
@@ -94,7 +96,7 @@ struct count {
 /// An equality of keys that is none of C++'s: numbers with the same quotient by 8 are one key.
 struct same_octave {
   template <class Key>
-  TEST_HOST_DEVICE constexpr bool operator()(const Key& a, const Key& b) const {
+  TEST_HOST_DEVICE constexpr bool operator()(const Key &a, const Key &b) const {
     return a / 8 == b / 8;
   }
 };

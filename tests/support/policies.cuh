@@ -43,34 +43,34 @@ void for_each_policy(Body body) {
 /// `call(policy)` writes to `out` and returns the end of what it wrote. For every policy: the results, directly and from
 /// a captured graph replayed twice; that a synchronising call has finished when it returns; and whose kernels ran.
 template <class T, class Call>
-void check_every_policy(const char* call_name, guarded_buffer<T>& out, const std::vector<T>& expected, Call call) {
+void check_every_policy(const char *call_name, guarded_buffer<T> &out, const std::vector<T> &expected, Call call) {
   INFO("call ", call_name, ", n = ", expected.size());
-  T* const end = out.data() + expected.size();
-  for_each_policy([&](const char* policy_name, const auto& policy, cudaStream_t s, bool synchronises,
-                      arena_allocator* allocator) {
-    INFO("policy ", policy_name);
-    out.poison();
-    CHECK_EQ(call(policy), end);
-    if (synchronises) CHECK_EQ(cudaStreamQuery(s), cudaSuccess);
-    CHECK_EQ(first_difference(out.download(), expected), nowhere);
-    CHECK(out.guards_intact());
-    // A workspace that a large input needs comes from the user's allocator and from nowhere else.
-    if (allocator && expected.size() > 1000000) CHECK_GT(allocator->allocations(), 0);
-
-    if (s != default_stream() || default_stream_can_be_captured) {
-      out.poison();
-      captured graph(s, [&] { CHECK_EQ(call(policy), end); });
-      const auto kernels = graph.kernels();
-      CHECK(!kernels.empty());
-      for (const auto& kernel : kernels) CHECK_MESSAGE(is_lookback_kernel(kernel), kernel);
-      for (int replay = 0; replay < 2; ++replay) {
+  T *const end = out.data() + expected.size();
+  for_each_policy(
+      [&](const char *policy_name, const auto &policy, cudaStream_t s, bool synchronises, arena_allocator *allocator) {
+        INFO("policy ", policy_name);
         out.poison();
-        graph.launch(s);
-        REQUIRE_CUDA(cudaStreamSynchronize(s));
+        CHECK_EQ(call(policy), end);
+        if (synchronises) CHECK_EQ(cudaStreamQuery(s), cudaSuccess);
         CHECK_EQ(first_difference(out.download(), expected), nowhere);
-      }
-    }
-  });
+        CHECK(out.guards_intact());
+        // A workspace that a large input needs comes from the user's allocator and from nowhere else.
+        if (allocator && expected.size() > 1000000) CHECK_GT(allocator->allocations(), 0);
+
+        if (s != default_stream() || default_stream_can_be_captured) {
+          out.poison();
+          captured graph(s, [&] { CHECK_EQ(call(policy), end); });
+          const auto kernels = graph.kernels();
+          CHECK(!kernels.empty());
+          for (const auto &kernel : kernels) CHECK_MESSAGE(is_lookback_kernel(kernel), kernel);
+          for (int replay = 0; replay < 2; ++replay) {
+            out.poison();
+            graph.launch(s);
+            REQUIRE_CUDA(cudaStreamSynchronize(s));
+            CHECK_EQ(first_difference(out.download(), expected), nowhere);
+          }
+        }
+      });
 }
 
 } // namespace test

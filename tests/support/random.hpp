@@ -15,7 +15,7 @@ namespace test {
 
 inline std::uint64_t run_seed() {
   static const std::uint64_t seed = [] {
-    if (const char* given = std::getenv("LOOKBACK_TEST_SEED")) return std::uint64_t{std::strtoull(given, nullptr, 0)};
+    if (const char *given = std::getenv("LOOKBACK_TEST_SEED")) return std::uint64_t{std::strtoull(given, nullptr, 0)};
     std::random_device device;
     return std::uint64_t{device()} << 32 | device();
   }();
@@ -23,7 +23,7 @@ inline std::uint64_t run_seed() {
 }
 
 template <class T, class Random>
-std::vector<T> random_values(std::size_t n, Random& random) {
+std::vector<T> random_values(std::size_t n, Random &random) {
   std::vector<T> values;
   values.reserve(n);
   for (std::size_t i = 0; i < n; ++i) values.push_back(random_value<T>::make(random));
@@ -32,7 +32,7 @@ std::vector<T> random_values(std::size_t n, Random& random) {
 
 /// Random numbers from [0, bound).
 template <class T, class Random>
-std::vector<T> random_below(std::size_t n, std::uint64_t bound, Random& random) {
+std::vector<T> random_below(std::size_t n, std::uint64_t bound, Random &random) {
   std::vector<T> values;
   values.reserve(n);
   for (std::size_t i = 0; i < n; ++i) values.push_back(static_cast<T>(random() % bound));
@@ -41,7 +41,7 @@ std::vector<T> random_below(std::size_t n, std::uint64_t bound, Random& random) 
 
 /// Keys in runs of random length, most short and a few across many tiles; neighbouring runs differ by `step`.
 template <class Key, class Random>
-std::vector<Key> random_keys(std::size_t n, Random& random, std::uint64_t step = 1) {
+std::vector<Key> random_keys(std::size_t n, Random &random, std::uint64_t step = 1) {
   std::vector<Key> keys;
   keys.reserve(n);
   std::uint64_t key = random() % 64;

@@ -16,27 +16,27 @@ namespace test {
 
 /// Each element converted to `T`, as the scan does before it combines.
 template <class T, class In>
-std::vector<T> converted(const std::vector<In>& values) {
+std::vector<T> converted(const std::vector<In> &values) {
   std::vector<T> result;
   result.reserve(values.size());
-  for (const In& value : values) result.push_back(static_cast<T>(value));
+  for (const In &value : values) result.push_back(static_cast<T>(value));
   return result;
 }
 
 template <class T, class In, class Transform>
-std::vector<T> transformed(const std::vector<In>& values, Transform transform) {
+std::vector<T> transformed(const std::vector<In> &values, Transform transform) {
   std::vector<T> result;
   result.reserve(values.size());
-  for (const In& value : values) result.push_back(static_cast<T>(transform(value)));
+  for (const In &value : values) result.push_back(static_cast<T>(transform(value)));
   return result;
 }
 
 template <class T, class Operator>
-std::vector<T> serial_inclusive(const std::vector<T>& in, Operator op, std::optional<T> init = {}) {
+std::vector<T> serial_inclusive(const std::vector<T> &in, Operator op, std::optional<T> init = {}) {
   std::vector<T> out;
   out.reserve(in.size());
   std::optional<T> running(init);
-  for (const T& value : in) {
+  for (const T &value : in) {
     if (running)
       running.emplace(static_cast<T>(op(T(*running), value)));
     else
@@ -47,11 +47,11 @@ std::vector<T> serial_inclusive(const std::vector<T>& in, Operator op, std::opti
 }
 
 template <class T, class Operator>
-std::vector<T> serial_exclusive(const std::vector<T>& in, Operator op, T init) {
+std::vector<T> serial_exclusive(const std::vector<T> &in, Operator op, T init) {
   std::vector<T> out;
   out.reserve(in.size());
   std::optional<T> running(init);
-  for (const T& value : in) {
+  for (const T &value : in) {
     out.push_back(*running);
     running.emplace(static_cast<T>(op(T(*running), value)));
   }
@@ -59,7 +59,8 @@ std::vector<T> serial_exclusive(const std::vector<T>& in, Operator op, T init) {
 }
 
 template <class T, class Key, class Equal, class Operator>
-std::vector<T> serial_inclusive_by_key(const std::vector<Key>& keys, const std::vector<T>& in, Equal equal, Operator op) {
+std::vector<T> serial_inclusive_by_key(const std::vector<Key> &keys, const std::vector<T> &in, Equal equal,
+                                       Operator op) {
   std::vector<T> out;
   out.reserve(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
@@ -70,7 +71,7 @@ std::vector<T> serial_inclusive_by_key(const std::vector<Key>& keys, const std::
 }
 
 template <class T, class Key, class Equal, class Operator>
-std::vector<T> serial_exclusive_by_key(const std::vector<Key>& keys, const std::vector<T>& in, Equal equal, Operator op,
+std::vector<T> serial_exclusive_by_key(const std::vector<Key> &keys, const std::vector<T> &in, Equal equal, Operator op,
                                        T init) {
   std::vector<T> out;
   out.reserve(in.size());
@@ -85,7 +86,7 @@ inline constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
 /// Index of the first difference, floating-point numbers by their bits; `nowhere` when there is none.
 template <class T>
-std::size_t first_difference(const std::vector<T>& actual, const std::vector<T>& expected) {
+std::size_t first_difference(const std::vector<T> &actual, const std::vector<T> &expected) {
   if (actual.size() != expected.size()) return actual.size() < expected.size() ? actual.size() : expected.size();
   for (std::size_t i = 0; i < actual.size(); ++i) {
     if constexpr (std::is_floating_point<T>::value) {

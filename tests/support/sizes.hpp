@@ -12,7 +12,7 @@ namespace test {
 
 /// Edges of vector, row, tile and group, each with both neighbours, up to `largest`; and `random_count` random lengths.
 template <class Random>
-std::vector<std::size_t> edge_sizes(std::size_t bytes_in, std::size_t bytes_out, std::size_t largest, Random& random,
+std::vector<std::size_t> edge_sizes(std::size_t bytes_in, std::size_t bytes_out, std::size_t largest, Random &random,
                                     int random_count = 4) {
   const tree_sizes size(bytes_in, bytes_out);
   std::vector<std::size_t> sizes{0, 1, 2, 3};

@@ -24,7 +24,7 @@ struct tree_sizes {
 };
 
 template <class T, class Operator>
-std::optional<T> join(const std::optional<T>& a, const std::optional<T>& b, Operator op) {
+std::optional<T> join(const std::optional<T> &a, const std::optional<T> &b, Operator op) {
   if (!a) return b;
   if (!b) return a;
   return std::optional<T>(static_cast<T>(op(*a, *b)));
@@ -32,7 +32,7 @@ std::optional<T> join(const std::optional<T>& a, const std::optional<T>& b, Oper
 
 /// Inclusive results of the network over at most 32 values.
 template <class T, class Operator>
-std::vector<std::optional<T>> kogge_stone(const std::vector<std::optional<T>>& values, Operator op) {
+std::vector<std::optional<T>> kogge_stone(const std::vector<std::optional<T>> &values, Operator op) {
   std::vector<std::optional<T>> current = values;
   for (std::size_t offset = 1; offset < 32; offset *= 2) {
     const std::vector<std::optional<T>> before = current;
@@ -48,7 +48,7 @@ struct tree_level {
 };
 
 template <class T, class Operator>
-tree_level<T> scan_level(const std::vector<std::optional<T>>& units, std::size_t units_per_parent, Operator op) {
+tree_level<T> scan_level(const std::vector<std::optional<T>> &units, std::size_t units_per_parent, Operator op) {
   tree_level<T> level;
   for (std::size_t first = 0; first < units.size(); first += units_per_parent) {
     const std::size_t last = std::min(units.size(), first + units_per_parent);
@@ -67,7 +67,7 @@ struct tree_results {
 };
 
 template <class T, class Operator>
-tree_results<T> scan_tree(const std::vector<T>& elements, Operator op, std::optional<T> init, tree_sizes size) {
+tree_results<T> scan_tree(const std::vector<T> &elements, Operator op, std::optional<T> init, tree_sizes size) {
   std::vector<std::optional<T>> vectors; // totals
   for (std::size_t first = 0; first < elements.size(); first += size.vector) {
     std::optional<T> total;
@@ -79,7 +79,7 @@ tree_results<T> scan_tree(const std::vector<T>& elements, Operator op, std::opti
   const tree_level<T> in_tile = scan_level(in_row.totals, size.tile / size.row, op);
   const tree_level<T> in_group = scan_level(in_tile.totals, 32, op);
   std::vector<std::optional<T>> before_group{init}; // G
-  for (const auto& total : in_group.totals) before_group.push_back(join(before_group.back(), total, op));
+  for (const auto &total : in_group.totals) before_group.push_back(join(before_group.back(), total, op));
 
   tree_results<T> results;
   for (std::size_t first = 0; first < elements.size(); first += size.vector) {
@@ -98,11 +98,11 @@ tree_results<T> scan_tree(const std::vector<T>& elements, Operator op, std::opti
 /// `elements` are accumulator values already; the bytes are those of the input's and the output's values. An exclusive
 /// scan needs an initial value.
 template <class T, class Operator>
-std::vector<T> tree_scan(const std::vector<T>& elements, Operator op, std::optional<T> init, bool inclusive,
+std::vector<T> tree_scan(const std::vector<T> &elements, Operator op, std::optional<T> init, bool inclusive,
                          std::size_t bytes_in, std::size_t bytes_out) {
   const tree_results<T> results = scan_tree(elements, op, init, tree_sizes(bytes_in, bytes_out));
   std::vector<T> chosen;
-  for (const auto& result : inclusive ? results.through : results.before) chosen.push_back(*result);
+  for (const auto &result : inclusive ? results.through : results.before) chosen.push_back(*result);
   return chosen;
 }
 
@@ -115,14 +115,14 @@ struct headed {
 template <class T, class Operator>
 struct segmented {
   Operator op;
-  headed<T> operator()(const headed<T>& a, const headed<T>& b) const {
+  headed<T> operator()(const headed<T> &a, const headed<T> &b) const {
     return b.head ? b : headed<T>{static_cast<T>(op(a.value, b.value)), a.head};
   }
 };
 
 /// `init` belongs to exclusive scans alone: every segment starts from it.
 template <class T, class Key, class Equal, class Operator>
-std::vector<T> tree_scan_by_key(const std::vector<Key>& keys, const std::vector<T>& values, Equal equal, Operator op,
+std::vector<T> tree_scan_by_key(const std::vector<Key> &keys, const std::vector<T> &values, Equal equal, Operator op,
                                 std::optional<T> init, std::size_t bytes_out) {
   std::vector<headed<T>> elements;
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -24,7 +24,7 @@ TEST_HOST_DEVICE constexpr Word compose_packed(Word f, Word g) {
 
 /// Odd scales only: an even one forgets what came before it.
 template <class Word, class Random>
-Word random_packed(Random& random) {
+Word random_packed(Random &random) {
   return static_cast<Word>(random() | 1);
 }
 
@@ -42,7 +42,7 @@ struct alignas(Alignment) sized {
   word maps[words];
 };
 template <std::size_t Bytes, std::size_t Alignment>
-TEST_HOST_DEVICE constexpr bool operator==(const sized<Bytes, Alignment>& a, const sized<Bytes, Alignment>& b) {
+TEST_HOST_DEVICE constexpr bool operator==(const sized<Bytes, Alignment> &a, const sized<Bytes, Alignment> &b) {
   for (int w = 0; w < sized<Bytes, Alignment>::words; ++w)
     if (a.maps[w] != b.maps[w]) return false;
   return true;
@@ -61,9 +61,9 @@ TEST_HOST_DEVICE constexpr bool operator==(no_default a, no_default b) { return 
 class self_copied {
 public:
   TEST_HOST_DEVICE explicit self_copied(std::uint32_t map_) : map(map_), magic(alive) {}
-  TEST_HOST_DEVICE self_copied(const self_copied& other)
+  TEST_HOST_DEVICE self_copied(const self_copied &other)
       : map(other.map), magic(other.magic == alive ? alive : broken) {}
-  TEST_HOST_DEVICE self_copied& operator=(const self_copied& other) {
+  TEST_HOST_DEVICE self_copied &operator=(const self_copied &other) {
     magic = magic == alive && other.magic == alive ? alive : broken;
     map = other.map;
     return *this;
@@ -77,15 +77,16 @@ private:
   static constexpr std::uint32_t alive = 0x600dc0de, broken = 0x0bad0bad;
   std::uint32_t magic;
 };
-TEST_HOST_DEVICE inline bool operator==(const self_copied& a, const self_copied& b) {
+TEST_HOST_DEVICE inline bool operator==(const self_copied &a, const self_copied &b) {
   return a.intact() && b.intact() && a.map == b.map;
 }
-static_assert(!std::is_trivially_copyable<self_copied>::value && !std::is_default_constructible<self_copied>::value, "");
+static_assert(!std::is_trivially_copyable<self_copied>::value && !std::is_default_constructible<self_copied>::value,
+              "");
 
 struct compose {
   template <std::size_t Bytes, std::size_t Alignment>
-  TEST_HOST_DEVICE constexpr sized<Bytes, Alignment> operator()(const sized<Bytes, Alignment>& f,
-                                                               const sized<Bytes, Alignment>& g) const {
+  TEST_HOST_DEVICE constexpr sized<Bytes, Alignment> operator()(const sized<Bytes, Alignment> &f,
+                                                                const sized<Bytes, Alignment> &g) const {
     sized<Bytes, Alignment> result{};
     for (int w = 0; w < sized<Bytes, Alignment>::words; ++w) result.maps[w] = compose_packed(f.maps[w], g.maps[w]);
     return result;
@@ -93,7 +94,7 @@ struct compose {
   TEST_HOST_DEVICE constexpr no_default operator()(no_default f, no_default g) const {
     return no_default(compose_packed(f.map, g.map));
   }
-  TEST_HOST_DEVICE self_copied operator()(const self_copied& f, const self_copied& g) const {
+  TEST_HOST_DEVICE self_copied operator()(const self_copied &f, const self_copied &g) const {
     // An operand that is not an object must not be washed clean by the result's constructor.
     if (!f.intact()) return f;
     if (!g.intact()) return g;
@@ -104,7 +105,7 @@ struct compose {
 template <class T>
 struct random_value {
   template <class Random>
-  static T make(Random& random) {
+  static T make(Random &random) {
     if constexpr (std::is_floating_point<T>::value)
       return std::uniform_real_distribution<T>(-1, 1)(random);
     else if constexpr (std::is_integral<T>::value)
@@ -116,9 +117,9 @@ struct random_value {
 template <std::size_t Bytes, std::size_t Alignment>
 struct random_value<sized<Bytes, Alignment>> {
   template <class Random>
-  static sized<Bytes, Alignment> make(Random& random) {
+  static sized<Bytes, Alignment> make(Random &random) {
     sized<Bytes, Alignment> value{};
-    for (auto& map : value.maps) map = random_packed<typename sized<Bytes, Alignment>::word>(random);
+    for (auto &map : value.maps) map = random_packed<typename sized<Bytes, Alignment>::word>(random);
     return value;
   }
 };

@@ -24,12 +24,12 @@ const test::compose_words op{};
 /// One caller's input, output and expected results.
 struct job {
   template <class Random>
-  explicit job(Random& random)
+  explicit job(Random &random)
       : in(test::random_values<word>(1 + random() % 2000000, random)), expected(test::serial_inclusive(in, op)),
         device_in(in), out(in.size()) {}
 
   template <class Policy>
-  void scan(const Policy& policy) {
+  void scan(const Policy &policy) {
     thrust::inclusive_scan(policy, device_in.data(), device_in.data() + in.size(), out.data(), op);
   }
   void check() const {
@@ -42,7 +42,7 @@ struct job {
 };
 
 template <class Random>
-std::vector<std::unique_ptr<job>> jobs(int count, Random& random) {
+std::vector<std::unique_ptr<job>> jobs(int count, Random &random) {
   std::vector<std::unique_ptr<job>> result;
   for (int i = 0; i < count; ++i) result.push_back(std::make_unique<job>(random));
   return result;
@@ -61,12 +61,12 @@ void in_threads(int count, Work work) {
       while (ready != count) std::this_thread::yield();
       try {
         work(i);
-      } catch (const std::exception& error) {
+      } catch (const std::exception &error) {
         errors[i] = error.what();
       }
     });
-  for (auto& thread : threads) thread.join();
-  for (const auto& error : errors) CHECK_EQ(error, "");
+  for (auto &thread : threads) thread.join();
+  for (const auto &error : errors) CHECK_EQ(error, "");
 }
 
 constexpr int callers = 4, calls = 25;
@@ -77,7 +77,7 @@ TEST_CASE("host threads: the first scan of the process, from several at once") {
   TEST_RANDOM(random);
   const auto work = jobs(callers, random);
   in_threads(callers, [&](int i) { work[i]->scan(lookback::par); });
-  for (const auto& one : work) one->check();
+  for (const auto &one : work) one->check();
 }
 
 TEST_CASE("host threads on streams of their own") {
@@ -87,7 +87,7 @@ TEST_CASE("host threads on streams of their own") {
   in_threads(callers, [&](int i) {
     for (int call = 0; call < calls; ++call) work[i]->scan(lookback::par_nosync.on(streams[i]));
   });
-  for (const auto& one : work) one->check();
+  for (const auto &one : work) one->check();
 }
 
 TEST_CASE("host threads on one stream") {
@@ -100,7 +100,7 @@ TEST_CASE("host threads on one stream") {
       work[i]->scan(lookback::par.on(s));
     }
   });
-  for (const auto& one : work) one->check();
+  for (const auto &one : work) one->check();
 }
 
 TEST_CASE("host threads: memory given back while others scan") {
@@ -113,7 +113,7 @@ TEST_CASE("host threads: memory given back while others scan") {
       if (i == 0 && lookback::release_workspace() != cudaSuccess) throw std::runtime_error("release_workspace");
     }
   });
-  for (const auto& one : work) one->check();
+  for (const auto &one : work) one->check();
 }
 
 TEST_CASE("captured graphs replayed at the same time") {
@@ -122,11 +122,11 @@ TEST_CASE("captured graphs replayed at the same time") {
   std::vector<test::stream> streams(callers);
   std::vector<std::unique_ptr<test::captured>> graphs;
   for (int i = 0; i < callers; ++i)
-    graphs.push_back(std::make_unique<test::captured>(
-        streams[i], [&] { work[i]->scan(lookback::par_nosync.on(streams[i])); }));
+    graphs.push_back(
+        std::make_unique<test::captured>(streams[i], [&] { work[i]->scan(lookback::par_nosync.on(streams[i])); }));
   for (int replay = 0; replay < calls; ++replay)
     for (int i = 0; i < callers; ++i) graphs[i]->launch(streams[i]);
-  for (const auto& one : work) one->check();
+  for (const auto &one : work) one->check();
 }
 
 TEST_CASE("one temporary storage, one stream, many scans behind each other") {
@@ -134,7 +134,7 @@ TEST_CASE("one temporary storage, one stream, many scans behind each other") {
   const auto work = jobs(callers, random);
   test::stream s;
   std::size_t most = 0;
-  for (const auto& one : work) {
+  for (const auto &one : work) {
     std::size_t bytes = 0;
     REQUIRE_CUDA(lookback::DeviceScan::InclusiveScan(nullptr, bytes, one->device_in.data(), one->out.data(), op,
                                                      one->in.size(), s));
@@ -142,11 +142,11 @@ TEST_CASE("one temporary storage, one stream, many scans behind each other") {
   }
   const test::guarded_buffer<unsigned char> temporary(most, random() % 256);
   for (int call = 0; call < calls; ++call)
-    for (const auto& one : work) {
+    for (const auto &one : work) {
       std::size_t bytes = most;
       REQUIRE_CUDA(lookback::DeviceScan::InclusiveScan(temporary.data(), bytes, one->device_in.data(), one->out.data(),
                                                        op, one->in.size(), s));
     }
-  for (const auto& one : work) one->check();
+  for (const auto &one : work) one->check();
   CHECK(temporary.guards_intact());
 }

@@ -27,7 +27,7 @@ struct dawdling_join {
 };
 
 /// Holds its SM until `*stop` is set by the host.
-__global__ void occupy(const volatile unsigned* stop) {
+__global__ void occupy(const volatile unsigned *stop) {
   extern __shared__ unsigned char memory[];
   while (*stop == 0) __nanosleep(1000);
   memory[threadIdx.x] = 0;
@@ -36,18 +36,18 @@ __global__ void occupy(const volatile unsigned* stop) {
 /// Lets `occupy` go, also when the test fails.
 class release {
 public:
-  explicit release(volatile unsigned* stop) : stop_(stop) { *stop_ = 0; }
+  explicit release(volatile unsigned *stop) : stop_(stop) { *stop_ = 0; }
   ~release() { *stop_ = 1; }
 
 private:
-  volatile unsigned* stop_;
+  volatile unsigned *stop_;
 };
 
 /// A scan with everything it needs, so that between launch and check nothing waits for the whole device.
 class interval_scan {
 public:
   template <class Random>
-  interval_scan(std::size_t n, dawdling_join op, Random& random) : op_(op), in_(elements(n)), out_(n) {
+  interval_scan(std::size_t n, dawdling_join op, Random &random) : op_(op), in_(elements(n)), out_(n) {
     REQUIRE_CUDA(DeviceScan::InclusiveScan(nullptr, bytes_, in_.data(), out_.data(), op_, n));
     temporary_ = std::make_unique<test::guarded_buffer<unsigned char>>(bytes_, random() % 256);
   }
@@ -99,17 +99,16 @@ TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
   REQUIRE_CUDA(cudaGetDeviceProperties(&device, 0));
   const int memory = static_cast<int>(device.sharedMemPerBlockOptin);
   REQUIRE_CUDA(cudaFuncSetAttribute(occupy, cudaFuncAttributeMaxDynamicSharedMemorySize, memory));
-  unsigned* stop = nullptr; // seen by both
+  unsigned *stop = nullptr; // seen by both
   REQUIRE_CUDA(cudaHostAlloc(&stop, sizeof(unsigned), cudaHostAllocMapped));
   test::stream s;
   for (int free_processors : {1, 2, 7}) {
     INFO("free multiprocessors: ", free_processors);
     std::vector<std::unique_ptr<interval_scan>> scans;
     for (int i = 0; i < 5; ++i)
-      scans.push_back(
-          std::make_unique<interval_scan>(1 + random() % 3000000, dawdling_join{1u << 31, 1, 1}, random));
+      scans.push_back(std::make_unique<interval_scan>(1 + random() % 3000000, dawdling_join{1u << 31, 1, 1}, random));
     // A kernel is loaded at its first launch, which may wait for every kernel that is running.
-    scans.front()->launch(s);
+    for (auto &scan : scans) scan->launch(s);
     REQUIRE_CUDA(cudaStreamSynchronize(s));
 
     test::stream other;
@@ -118,11 +117,11 @@ TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
       // All the shared memory of a multiprocessor: nothing else runs beside one of these blocks.
       occupy<<<device.multiProcessorCount - free_processors, 32, memory, other>>>(stop);
       CHECK_CUDA(cudaGetLastError());
-      for (auto& scan : scans) scan->launch(s);
+      for (auto &scan : scans) scan->launch(s);
       CHECK_CUDA(cudaStreamSynchronize(s));
     }
     REQUIRE_CUDA(cudaStreamSynchronize(other));
-    for (const auto& scan : scans) scan->check();
+    for (const auto &scan : scans) scan->check();
   }
   REQUIRE_CUDA(cudaFreeHost(stop));
 }

@@ -34,9 +34,6 @@ public:
   using key = value_t<Keys>;
   using value_type = keyed<T>;
   using difference_type = std::ptrdiff_t;
-  using reference = keyed<T>;
-  using pointer = void;
-  using iterator_category = std::random_access_iterator_tag;
 
   LOOKBACK_NO_EXECUTION_CHECK
   keyed_input(Keys keys, Values values, Equal equal, Operator op, Initial initial)

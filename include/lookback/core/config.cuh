@@ -30,6 +30,13 @@
 #define LOOKBACK_UNROLL
 #endif
 
+/// Whether this compilation pass may use what came with sm_90. (The host's pass parses everything.)
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define LOOKBACK_TARGETS_SM_90 1
+#else
+#define LOOKBACK_TARGETS_SM_90 0
+#endif
+
 // Thrust's device system is CUDA unless told otherwise, and then its headers need those of the CUDA runtime.
 #if !defined(__CUDACC__) && !defined(THRUST_DEVICE_SYSTEM) && !__has_include(<cuda_runtime_api.h>)
 #define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP

@@ -31,7 +31,8 @@ inline constexpr int tree_version = 1;
 ///   ((((G(g) . T(t - 1)) . R(r - 1)) . V(v - 1)) . e0) . e1 ... . ek        (every `.` associates as written)
 ///
 /// and its exclusive result is the same without the last factor. A part with a negative index, and G(0) without an initial
-/// value, is skipped. Nothing to the right of an element takes part in its result, so the results for n elements are the
+/// value, is skipped. By key, the elements are pairs of a value and a flag (core/by_key.cuh), In is that pair, and an initial
+/// value is folded into the first element of each run. Nothing to the right of an element takes part in its result, so the results for n elements are the
 /// first n results of any longer input.
 template <std::size_t InBytes, std::size_t OutBytes = InBytes>
 struct tree_shape {

@@ -125,13 +125,19 @@ public:
   }
 };
 
+/// How many warps scan a tile, and how many blocks a multiprocessor must have room for.
+struct look_back_tuning {
+  int warps, blocks;
+};
+
 /// Dynamic ids: a block's tile is the number of blocks that started before it, so every tile that it will wait for belongs
 /// to a block that is already running, and waiting always ends.
-template <class Problem, int Warps, int Blocks>
-LOOKBACK_KERNEL(Warps *simt::warp_threads, simt::resident_blocks(Warps *simt::warp_threads, Blocks))
+template <class Problem, class Tuning>
+LOOKBACK_KERNEL(Tuning::value.warps *simt::warp_threads,
+                simt::resident_blocks(Tuning::value.warps *simt::warp_threads, Tuning::value.blocks))
 decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                            const tile_state<typename Problem::accumulator> state, const std::uint64_t n) {
-  using scan = tile_scan<Problem, Warps>;
+  using scan = tile_scan<Problem, Tuning::value.warps>;
   using shape = typename Problem::shape;
   auto &shared = simt::shared_memory<typename scan::storage>();
 
@@ -144,7 +150,7 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   }
   const bool is_last = tile + 1 == simt::block_count();
   const std::uint64_t left = n - static_cast<std::uint64_t>(tile) * shape::tile_elements;
-  if (left >= shape::tile_elements)
+  if (left >= shape::tile_elements) // a whole tile is not asked what exists of it
     scan::template run<true>(problem, state, tile, is_last, shape::tile_elements, shared);
   else
     scan::template run<false>(problem, state, tile, is_last, static_cast<int>(left), shared);

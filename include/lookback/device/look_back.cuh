@@ -84,7 +84,6 @@ LOOKBACK_DEVICE maybe<T> look_back(const Problem &problem, const tile_state<T, M
       const auto seen = state.tile_totals.read(group * group_tiles + lane);
       have = seen.ready();
       if (have) construct(totals[0], seen.value());
-      else simt::back_off();
     }
   }
   warp_inclusive_scan<1>(totals, [=](int) { return existing; }, op, exchange);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// From a problem to a launch: pick the path, check the storage, launch.
+// From a problem to a launch: check the storage, pick the path, launch.
 #pragma once
 
 #include <lookback/device/decoupled_look_back.cuh>
+#include <lookback/device/look_ahead.cuh>
+#include <lookback/dispatch/device.cuh>
 #include <lookback/dispatch/tuning.cuh>
 #include <lookback/dispatch/workspace.cuh>
 
@@ -13,28 +15,95 @@
 
 namespace lookback::detail {
 
-/// Whether every architecture in this build waits for its predecessor inside the kernel, so that the scan's launch may
-/// overlap the state's initialisation. A binary that could fall back to older code must not.
-#if defined(__CUDA_ARCH_LIST__)
-inline constexpr int built_architectures[] = {__CUDA_ARCH_LIST__};
-inline constexpr bool launches_may_overlap = built_architectures[0] >= 900; // the list is sorted
-#else
-inline constexpr bool launches_may_overlap = false;
-#endif
+/// The ways to the same bits.
+enum class path { fastest, look_back_few, look_back_many, look_ahead };
+
+/// Empties the cells and saves the boundary keys, in a kernel of its own before the scan.
+template <class Problem>
+cudaError_t launch_prepare(Problem &problem, const workspace<Problem> &layout, char *base, unsigned tiles,
+                           cudaStream_t stream) {
+  const std::size_t words = layout.zeroed_bytes() / sizeof(std::uint64_t);
+  auto *const zeroed = reinterpret_cast<std::uint64_t *>(base);
+  cudaLaunchConfig_t launch{};
+  launch.stream = stream;
+  launch.blockDim = dim3(prepare_threads);
+  launch.gridDim = dim3(std::min(static_cast<unsigned>((words - 1) / prepare_threads + 1), prepare_blocks_at_most));
+  if constexpr (boundary_of<typename Problem::input_type>::exists) {
+    problem.input.bind_boundary(layout.boundary(base));
+    return cudaLaunchKernelEx(&launch, prepare_kernel<typename Problem::input_type>, problem.input, tiles, zeroed, words);
+  } else {
+    return cudaLaunchKernelEx(&launch, prepare_kernel<no_initial>, no_initial{}, tiles, zeroed, words);
+  }
+}
+
+template <class Problem, class Tuning>
+cudaError_t launch_look_back(const Problem &problem, const tile_state<typename Problem::accumulator> &state,
+                             std::uint64_t n, cudaStream_t stream) {
+  constexpr look_back_tuning tuning = Tuning::value;
+  using storage = typename tile_scan<Problem, tuning.warps>::storage;
+  static_assert(sizeof(storage) <= 48 * 1024,
+                "lookback: elements and accumulator are too large for a block's shared memory");
+  cudaLaunchAttribute overlap{};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t launch{};
+  launch.stream = stream;
+  launch.gridDim = dim3(static_cast<unsigned>(Problem::shape::tiles(n)));
+  launch.blockDim = dim3(tuning.warps * simt::warp_threads);
+  launch.dynamicSmemBytes = sizeof(storage);
+  launch.attrs = &overlap;
+  launch.numAttrs = launches_may_overlap && launch.gridDim.x > 1 ? 1 : 0;
+  return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, Tuning>, problem, state, n);
+}
+
+/// cudaErrorNotSupported, and nothing launched, where the device, the binary or the addresses do not allow the pipeline.
+template <class Problem>
+cudaError_t launch_look_ahead(const Problem &problem, const tile_state<typename Problem::accumulator> &state,
+                              std::uint64_t n, const device_facts &device, cudaStream_t stream) {
+  using tuning = look_ahead_row;
+  using storage = look_ahead_storage<Problem, tuning>;
+  constexpr int bytes = sizeof(storage);
+  const auto kernel = look_ahead_kernel<Problem, tuning>;
+  // The limit on shared memory belongs to the kernel and the device: raised once for each, and twice by a race is no harm.
+  static std::atomic<std::uint64_t> raised{0};
+  const std::uint64_t mine = device.ordinal < 64 ? std::uint64_t{1} << device.ordinal : 0;
+  if (mine == 0 || (raised.load(std::memory_order_relaxed) & mine) == 0) {
+    const cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (status != cudaSuccess) return status;
+    raised.fetch_or(mine, std::memory_order_relaxed);
+  }
+  cudaLaunchAttribute cooperative{};
+  cooperative.id = cudaLaunchAttributeCooperative;
+  cooperative.val.cooperative = 1;
+  cudaLaunchConfig_t launch{};
+  launch.stream = stream;
+  launch.gridDim = dim3(std::min(static_cast<unsigned>(Problem::shape::tiles(n)),
+                                 static_cast<unsigned>(device.multiprocessors)));
+  launch.blockDim = dim3(tuning::value.warps() * simt::warp_threads);
+  launch.dynamicSmemBytes = bytes;
+  launch.attrs = &cooperative;
+  launch.numAttrs = 1;
+  return cudaLaunchKernelEx(&launch, kernel, problem, state, n);
+}
+
+/// Whether the pipeline can take this call: sm_90 code on a device that has the shared memory, and aligned input.
+template <class Problem>
+bool look_ahead_applies(const Problem &problem, const device_facts &device) {
+  using storage = look_ahead_storage<Problem, look_ahead_row>;
+  return device.pipelines && device.shared_bytes >= static_cast<int>(sizeof(storage)) &&
+         reinterpret_cast<std::uintptr_t>(problem.input) % 16 == 0;
+}
 
 /// Runs `problem` over n elements on `stream`, in the two phases of CUB: with `storage` null, only writes to `bytes` how
 /// much storage is needed.
 ///
-/// Nothing is allocated and nothing synchronises; a stream that is being captured records two kernel nodes.
-/// Returns cudaErrorInvalidValue for n < 0 and for storage that is too small; any alignment of it will do.
+/// Nothing is allocated and nothing synchronises; a stream that is being captured records at most two kernel nodes.
+/// Returns cudaErrorInvalidValue for n < 0 and for storage that is too small; any alignment of it will do. A `by` other
+/// than `fastest` that cannot take the call is cudaErrorNotSupported.
 template <class Problem>
-cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_t n, cudaStream_t stream) {
+cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_t n, cudaStream_t stream,
+                 path by = path::fastest) {
   using shape = typename Problem::shape;
-  constexpr look_back_tuning few = few_tiles(shape::tile_rows), many = many_tiles(shape::tile_rows);
-  using few_block = tile_scan<Problem, few.warps>;
-  using many_block = tile_scan<Problem, many.warps>;
-  static_assert(sizeof(typename few_block::storage) <= 48 * 1024,
-                "lookback: elements and accumulator are too large for a block's shared memory");
   if (n < 0) return cudaErrorInvalidValue;
   const std::uint64_t all_tiles = shape::tiles(static_cast<std::uint64_t>(n));
   if (all_tiles > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) return cudaErrorInvalidValue;
@@ -47,40 +116,39 @@ cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_
   if (bytes < layout.bytes()) return cudaErrorInvalidValue;
   if (n == 0) return cudaSuccess;
 
-  cudaLaunchConfig_t launch{};
-  launch.stream = stream;
-  cudaLaunchAttribute overlap{};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
+  const auto elements = static_cast<std::uint64_t>(n);
+  if constexpr (can_look_ahead<Problem>::value) {
+    if (by == path::look_ahead ||
+        (by == path::fastest && elements * sizeof(typename Problem::item) >= look_ahead_from_bytes)) {
+      device_facts device;
+      const cudaError_t status = current_device(device);
+      if (status != cudaSuccess) return status;
+      if (look_ahead_applies(problem, device))
+        by = path::look_ahead;
+      else if (by == path::look_ahead)
+        return cudaErrorNotSupported;
+    }
+  } else if (by == path::look_ahead) {
+    return cudaErrorNotSupported;
+  }
+
   tile_state<typename Problem::accumulator> state;
   if (tiles > 1) {
     char *const base = layout.align(storage);
     state = layout.state(base);
-    std::size_t words = layout.zeroed_bytes() / sizeof(std::uint64_t);
-    launch.blockDim = dim3(prepare_threads);
-    launch.gridDim = dim3(std::min(static_cast<unsigned>((words - 1) / prepare_threads + 1), prepare_blocks_at_most));
-    auto *const zeroed = reinterpret_cast<std::uint64_t *>(base);
-    cudaError_t status;
-    if constexpr (boundary_of<typename Problem::input_type>::exists) {
-      problem.input.bind_boundary(layout.boundary(base));
-      status = cudaLaunchKernelEx(&launch, prepare_kernel<typename Problem::input_type>, problem.input, tiles, zeroed, words);
-    } else {
-      status = cudaLaunchKernelEx(&launch, prepare_kernel<no_initial>, no_initial{}, tiles, zeroed, words);
-    }
+    const cudaError_t status = launch_prepare(problem, layout, base, tiles, stream);
     if (status != cudaSuccess) return status;
-    launch.attrs = &overlap;
-    launch.numAttrs = launches_may_overlap ? 1 : 0;
   }
-  launch.gridDim = dim3(tiles);
-  const auto elements = static_cast<std::uint64_t>(n);
-  if (tiles >= many_tiles_from) {
-    launch.blockDim = dim3(many.warps * simt::warp_threads);
-    launch.dynamicSmemBytes = sizeof(typename many_block::storage);
-    return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, many.warps, many.blocks>, problem, state, elements);
+  if constexpr (can_look_ahead<Problem>::value) {
+    if (by == path::look_ahead) {
+      device_facts device;
+      const cudaError_t status = current_device(device);
+      return status != cudaSuccess ? status : launch_look_ahead(problem, state, elements, device, stream);
+    }
   }
-  launch.blockDim = dim3(few.warps * simt::warp_threads);
-  launch.dynamicSmemBytes = sizeof(typename few_block::storage);
-  return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, few.warps, few.blocks>, problem, state, elements);
+  const bool many = by == path::look_back_many || (by == path::fastest && tiles >= many_tiles_from);
+  return many ? launch_look_back<Problem, many_tiles<shape::tile_rows>>(problem, state, elements, stream)
+              : launch_look_back<Problem, few_tiles<shape::tile_rows>>(problem, state, elements, stream);
 }
 
 } // namespace lookback::detail

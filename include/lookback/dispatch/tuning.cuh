@@ -2,19 +2,39 @@
 // Tuning as rows of data: what was measured, and where. Nothing here changes a result, only its time.
 #pragma once
 
+#include <lookback/device/decoupled_look_back.cuh>
+#include <lookback/device/look_ahead.cuh>
+
+#include <cstdint>
+
 namespace lookback::detail {
 
-/// How many warps scan a tile of the general path, and how many blocks a multiprocessor must have room for.
-struct look_back_tuning {
-  int warps, blocks;
+/// The look-back. H200, i32 inclusive sum, warps x blocks, us:   2^10    2^16    2^28
+///   8 x 1   for a few tiles, where latency counts                5.0     6.9     813
+///   4 x 10  for many, where tiles in flight count                6.2     8.1     621
+template <int Rows>
+struct few_tiles {
+  static constexpr look_back_tuning value{Rows < 8 ? Rows : 8, 1};
 };
-
-/// H200, i32 inclusive sum, warps x blocks, us:        2^10    2^16    2^28
-///   8 x 1   for a few tiles, where latency counts      5.0     6.9     813
-///   4 x 10  for many, where tiles in flight count      6.2     8.1     621
-constexpr look_back_tuning few_tiles(int rows) { return {rows < 8 ? rows : 8, 1}; }
-constexpr look_back_tuning many_tiles(int rows) { return {rows < 4 ? rows : 4, 10}; }
+template <int Rows>
+struct many_tiles {
+  static constexpr look_back_tuning value{Rows < 4 ? Rows : 4, 10};
+};
 constexpr unsigned many_tiles_from = 256;
+
+/// The pipeline. H200, us, by stages, depth, scanning warps, look-ahead warps:
+///                    2^28 i32   2^28 f32   2^27 i64   2^28 i8
+///   12, 6, 16, 2        551        545        534       148
+///   12, 6, 16, 3        597        596        565       168    more look-ahead warps poll more
+///   12, 6, 16, 1        718        674        783       165    one cannot keep up
+///   12, 5, 16, 2        544        577        543       156
+///   12, 6,  8, 3        612        623        595       174
+struct look_ahead_row {
+  static constexpr look_ahead_tuning value{12, 6, 16, 2};
+};
+/// From how many bytes of input on the pipeline is faster than the look-back: 2^22 i32 20.7 against 18.0 us, 2^24 i32
+/// 48.4 against 50.1.
+constexpr std::uint64_t look_ahead_from_bytes = std::uint64_t{1} << 26;
 
 /// Threads that zero the state: a few waves at most.
 constexpr int prepare_threads = 256;

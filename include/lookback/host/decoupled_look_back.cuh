@@ -160,7 +160,8 @@ private:
         if (id >= tiles_ || failed_.load(std::memory_order_relaxed)) return;
         const auto first = static_cast<std::ptrdiff_t>(id) * shape::tile_elements;
         tile->reduce(first, static_cast<int>(std::min<std::int64_t>(n_ - first, shape::tile_elements)));
-        tile->scan(look_back(id, *tile));
+        const maybe<T> prefix = look_back(id, *tile);
+        tile->scan(prefix.exists() ? &prefix.value() : nullptr);
       }
     } catch (const abandoned &) {
     } catch (...) {

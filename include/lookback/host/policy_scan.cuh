@@ -7,14 +7,16 @@
 
 namespace lookback::detail {
 
-/// Scans n elements that fit in one tile of `Rows` rows.
+/// Scans n elements, which fit in `tile`.
 template <class Tile, class Problem>
 void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
-  maybe<typename Problem::accumulator> prefix;
-  if constexpr (Problem::initial_type::exists)
-    prefix.set(static_cast<typename Problem::accumulator>(problem.initial.value));
   tile.reduce(0, static_cast<int>(n));
-  tile.scan(prefix);
+  if constexpr (Problem::initial_type::exists) {
+    const auto initial = static_cast<typename Problem::accumulator>(problem.initial.value);
+    tile.scan(&initial);
+  } else {
+    tile.scan(nullptr);
+  }
 }
 
 /// Starting a thread costs more than it saves below this many bytes of input.

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// The fast path of sm_90: a persistent pipeline that reads, reduces and scans different tiles at once, so that no tile's
+// wait for its prefix ever stops the memory. Decoupled look-back turned around: nobody looks back from a tile that waits;
+// a warp looks ahead, and the prefix is there before the tile is scanned.
+//
+// n elements read once, n written once; about 2 n + n / E applications of the operator (E elements a vector).
+//
+// Block b of G scans tiles b, b + G, b + 2 G, ... Who does what, tile i of the block in stage i % stages:
+//
+//   copying warp        bulk copies, as many stages ahead as are free
+//   scanning warps      reduce tile i, and scan tile i - depth, whose prefix has long arrived
+//   publishing warp     row totals of tile i -> its row prefixes, and its total for everyone
+//   look-ahead warps    totals of all tiles since the block's previous one -> the tile's prefix; they take turns
+//
+// A tile's prefix is built from totals alone, so no block waits for another's prefix, only for its reading. Every block must
+// be resident for that to end: the launch is cooperative, which guarantees it.
+#pragma once
+
+#include <lookback/block/transfer.cuh>
+#include <lookback/device/look_ahead_prefix.cuh>
+
+namespace lookback::detail {
+
+/// Whether a problem can take the pipeline: plain memory in and out, accumulators that are bytes and few. (At 16 bytes the
+/// registers run out: 995 us for 2^26 i128 on an H200, where the look-back takes 860.)
+template <class Problem>
+struct can_look_ahead {
+  using shape = typename Problem::shape;
+  static constexpr bool value =
+      std::is_pointer<typename Problem::input_type>::value && std::is_pointer<typename Problem::output_type>::value &&
+      lane_vector<typename Problem::item, shape::vector_elements>::packed &&
+      std::is_trivially_copyable<typename Problem::stored>::value &&
+      std::is_trivially_copyable<typename Problem::accumulator>::value && sizeof(typename Problem::accumulator) <= 8;
+};
+
+#if LOOKBACK_TARGETS_SM_90
+template <class Problem, class Tuning>
+class look_ahead_scan {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+  using item = typename Problem::item;
+  using stored = typename Problem::stored;
+  static constexpr look_ahead_tuning tuning = Tuning::value;
+  static constexpr int E = shape::vector_elements;
+  static constexpr int stages = tuning.stages;
+  static constexpr int rows = shape::tile_rows / tuning.scanning_warps; // rows a scanning warp
+  static_assert(tuning.depth < stages, "a stage must be free to copy to");
+
+  using storage = look_ahead_storage<Problem, Tuning>;
+
+public:
+  LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const tile_state<T> &state, std::uint64_t n, storage &shared)
+      : problem_(problem), state_(state), shared_(shared), op_(problem.op), n_(n),
+        column_{simt::block_index(), simt::block_count(), static_cast<unsigned>(shape::tiles(n))} {}
+
+  LOOKBACK_DEVICE void run() {
+    if (simt::thread_index() == 0) {
+      for (int s = 0; s < stages; ++s) {
+        simt::initialize(shared_.copied[s], 1);
+        simt::initialize(shared_.reduced[s], tuning.scanning_warps);
+        simt::initialize(shared_.rows_ready[s], 1);
+        simt::initialize(shared_.prefix_ready[s], 1);
+        simt::initialize(shared_.groups_ready[s], 1);
+        simt::initialize(shared_.scanned[s], tuning.scanning_warps);
+      }
+      simt::publish_barriers();
+    }
+    simt::synchronize_block();
+    const int warp = simt::warp_index() - tuning.scanning_warps;
+    if (warp < 0)
+      reduce_and_scan();
+    else if (warp == 0)
+      copy();
+    else if (warp == 1)
+      publish();
+    else
+      look_ahead(problem_, state_, column_, warp - 2, op_, shared_);
+  }
+
+private:
+  LOOKBACK_DEVICE static std::ptrdiff_t first_of(unsigned tile) {
+    return static_cast<std::ptrdiff_t>(tile) * shape::tile_elements;
+  }
+  /// Elements of the tile that exist: all, but perhaps in the last.
+  LOOKBACK_DEVICE int elements_of(unsigned tile) const {
+    return tile + 1 < column_.tiles ? shape::tile_elements : static_cast<int>(n_ - first_of(tile));
+  }
+
+  /// Keeps every free stage filling. The bytes that a bulk copy cannot move, less than 16 at the very end, go by hand.
+  LOOKBACK_DEVICE void copy() {
+    if (simt::lane_index() != 0) return;
+    ring_position<stages> at;
+    at.phase = 1; // a fresh barrier counts as "the phase before has ended": every stage starts free
+    for (int i = 0; i < column_.count(); ++i, ++at) {
+      simt::wait(shared_.scanned[at.stage], at.phase);
+      const item *const from = problem_.input + first_of(column_.tile(i));
+      const unsigned bytes = elements_of(column_.tile(i)) * sizeof(item), bulk = bytes / 16 * 16;
+      for (unsigned e = bulk / sizeof(item); e < bytes / sizeof(item); ++e)
+        reinterpret_cast<item *>(shared_.tiles[at.stage])[e] = from[e];
+      simt::arrive_and_expect(shared_.copied[at.stage], bulk);
+      if (bulk > 0) simt::bulk_copy(shared_.tiles[at.stage], from, bulk, shared_.copied[at.stage]);
+    }
+  }
+
+  /// Row totals -> row prefixes for the block, and the tile's total for everyone. The last tile's total nobody needs.
+  LOOKBACK_DEVICE void publish() {
+    const int lane = simt::lane_index();
+    lane_exchange<T> exchange(nothing_);
+    ring_position<stages> at;
+    for (int i = 0; i < column_.count(); ++i, ++at) {
+      const int whole_rows = elements_of(column_.tile(i)) / shape::row_elements;
+      simt::wait(shared_.reduced[at.stage], at.phase);
+      uninitialized_array<T, 1> row;
+      if (lane < whole_rows) construct(row[0], shared_.row_totals[at.stage][lane]);
+      warp_inclusive_scan<1>(row, [=](int) { return whole_rows; }, op_, exchange);
+      if (lane == shape::tile_rows - 1 && column_.tile(i) + 1 < column_.tiles) state_.tile_totals.publish(column_.tile(i), row[0]);
+      if (lane < whole_rows) construct(shared_.row_prefixes[at.stage][lane], row[0]);
+      simt::synchronize_warp();
+      if (lane == 0) simt::arrive(shared_.rows_ready[at.stage]);
+    }
+  }
+
+  /// Tile i is reduced when its bytes are there, and scanned `depth` tiles later; between, its lanes' totals wait in
+  /// registers. Only the very last tile can be partial: it follows when the others are done.
+  LOOKBACK_DEVICE void reduce_and_scan() {
+    constexpr int depth = tuning.depth;
+    const bool ends_partial = elements_of(column_.tile(column_.count() - 1)) < shape::tile_elements;
+    const int full = column_.count() - (ends_partial ? 1 : 0);
+    ring_position<stages> reducing, scanning;
+    uninitialized_array<T, rows> waiting[depth]; // V(lane), inclusive, of this warp's rows; the oldest first
+    for (int i = 0; i < full + depth; ++i) {
+      if (i >= depth) {
+        scan<true>(i - depth, scanning, waiting[0]);
+        ++scanning;
+      }
+      LOOKBACK_UNROLL
+      for (int d = 1; d < depth; ++d) waiting[d - 1] = waiting[d];
+      if (i < full) {
+        reduce<true>(i, reducing, waiting[depth - 1]);
+        ++reducing;
+      }
+    }
+    if (ends_partial) {
+      reduce<false>(full, reducing, waiting[0]);
+      scan<false>(full, scanning, waiting[0]);
+    }
+  }
+
+  /// Elements that exist of row `r` of this warp.
+  template <bool Full>
+  LOOKBACK_DEVICE int elements_of_row(int tile, int r) const {
+    if (Full) return shape::row_elements;
+    const int left = elements_of(tile) - (simt::warp_index() * rows + r) * shape::row_elements;
+    return left > shape::row_elements ? shape::row_elements : left < 0 ? 0 : left;
+  }
+  LOOKBACK_DEVICE item *row_of(int stage, int r) const {
+    return reinterpret_cast<item *>(shared_.tiles[stage]) + (simt::warp_index() * rows + r) * shape::row_elements;
+  }
+
+  template <bool Full>
+  LOOKBACK_DEVICE void reduce(int i, ring_position<stages> at, uninitialized_array<T, rows> &totals) {
+    const int lane = simt::lane_index();
+    lane_exchange<T> exchange(nothing_);
+    const auto whole_vectors = [&](int r) { return elements_of_row<Full>(column_.tile(i), r) / E; };
+    simt::wait(shared_.copied[at.stage], at.phase);
+    LOOKBACK_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      lane_vector<item, E> vector;
+      read_vector<E>(row_of(at.stage, r), E, vector);
+      if (lane < whole_vectors(r))
+        construct(totals[r], fold_vector<E, T>([&](int k) { return static_cast<T>(vector.get(k)); }, op_));
+    }
+    warp_inclusive_scan<rows>(totals, whole_vectors, op_, exchange);
+    if (lane == shape::row_vectors - 1) {
+      LOOKBACK_UNROLL
+      for (int r = 0; r < rows; ++r)
+        if (lane < whole_vectors(r))
+          construct(shared_.row_totals[at.stage][simt::warp_index() * rows + r], totals[r]);
+      simt::arrive(shared_.reduced[at.stage]);
+    }
+  }
+
+  template <bool Full>
+  LOOKBACK_DEVICE void scan(int i, ring_position<stages> at, uninitialized_array<T, rows> &totals) {
+    constexpr bool fits = sizeof(stored) <= sizeof(item);
+    const int lane = simt::lane_index();
+    lane_exchange<T> exchange(nothing_);
+    const unsigned tile = column_.tile(i);
+    stored *const output = problem_.output + first_of(tile);
+    const bool vector_stores = moves_as_vectors<stored, E>(output);
+    simt::wait(shared_.rows_ready[at.stage], at.phase);
+    simt::wait(shared_.prefix_ready[at.stage], at.phase);
+    maybe<T> prefix;
+    if (Problem::initial_type::exists || tile > 0) prefix.set(shared_.prefix[at.stage][0]);
+    LOOKBACK_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      const int row = simt::warp_index() * rows + r, elements = elements_of_row<Full>(tile, r);
+      if (elements == 0) break;
+      maybe<T> base = prefix;
+      if (row > 0) base.append(op_, shared_.row_prefixes[at.stage][row - 1]);
+      const int count = Full ? E : elements - lane * E;
+      const T left = exchange.up(totals[r], 1, true);
+      if (lane > 0 && count > 0) base.append(op_, left);
+      lane_vector<item, E> vector;
+      read_vector<E>(row_of(at.stage, r), E, vector);
+      lane_vector<stored, E> results;
+      scan_vector<Problem::inclusive, E, T>(
+          base, count, [&](int k) { return static_cast<T>(vector.get(k)); }, op_,
+          [&](int k, const T &scanned, const T &element) {
+            results.set(k, static_cast<stored>(problem_.project(scanned, element)));
+          });
+      store_row<E>(output + row * shape::row_elements, elements, vector_stores,
+                   fits ? reinterpret_cast<stored *>(row_of(at.stage, r)) : nullptr, results);
+    }
+    if (fits && !vector_stores) simt::fence_before_bulk_copy(); // results went through the stage
+    simt::synchronize_warp();
+    if (lane == 0) simt::arrive(shared_.scanned[at.stage]);
+  }
+
+  const Problem &problem_;
+  const tile_state<T> &state_;
+  storage &shared_;
+  decltype(Problem::op) op_;
+  const std::uint64_t n_;
+  const tile_column column_;
+  typename lane_exchange<T>::storage nothing_;
+};
+#endif
+
+/// Grid: one block a multiprocessor, launched cooperatively, at most as many as there are tiles.
+template <class Problem, class Tuning>
+LOOKBACK_KERNEL(Tuning::value.warps() * simt::warp_threads, 1)
+look_ahead_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem, const tile_state<typename Problem::accumulator> state,
+                  const std::uint64_t n) {
+#if LOOKBACK_TARGETS_SM_90
+  look_ahead_scan<Problem, Tuning>(problem, state, n, simt::shared_memory<look_ahead_storage<Problem, Tuning>>()).run();
+#endif
+}
+
+} // namespace lookback::detail

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// The look-ahead warps of the pipeline in device/look_ahead.cuh, and what the roles of that pipeline share.
+#pragma once
+
+#include <lookback/block/warp_shuffle.cuh>
+#include <lookback/core/problem.cuh>
+#include <lookback/device/device_memory.cuh>
+#include <lookback/device/tile_state.cuh>
+
+namespace lookback::detail {
+
+/// Where a warp is in the ring of stages: the phase flips when it comes round.
+template <int Stages>
+struct ring_position {
+  int stage = 0;
+  unsigned phase = 0;
+  LOOKBACK_DEVICE void operator++() {
+    if (++stage == Stages) stage = 0, phase ^= 1;
+  }
+};
+
+/// Stages of the ring, tiles between a tile's reduction and its scan, and warps of each kind.
+struct look_ahead_tuning {
+  int stages, depth, scanning_warps, look_ahead_warps;
+  constexpr int warps() const { return scanning_warps + 2 + look_ahead_warps; }
+};
+
+/// The tiles of one block: b, b + G, b + 2 G, ...
+struct tile_column {
+  unsigned first, step, tiles; // of all blocks
+  LOOKBACK_DEVICE int count() const { return static_cast<int>((tiles - first - 1) / step + 1); }
+  LOOKBACK_DEVICE unsigned tile(int i) const { return first + i * step; }
+};
+
+/// A block's shared memory: the ring of stages. Each barrier says what has happened to the tile in its stage.
+template <class Problem, class Tuning>
+struct look_ahead_storage {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+  static constexpr int stages = Tuning::value.stages;
+
+  alignas(128) unsigned char tiles[stages][shape::tile_elements * sizeof(typename Problem::item)];
+  uninitialized_array<T, shape::tile_rows> row_totals[stages];
+  uninitialized_array<T, shape::tile_rows> row_prefixes[stages]; // R, inclusive
+  uninitialized_array<T, 1> prefix[stages];                      // everything left of the tile
+  uninitialized_array<T, 1> groups[stages];                      // G of the tile's group, handed on
+  simt::barrier copied[stages], reduced[stages], rows_ready[stages], prefix_ready[stages], groups_ready[stages],
+      scanned[stages];
+};
+
+/// Totals of the tiles below `tile` in `Window` groups from `first` on: lane l gets tile l of group first + u. Every load is
+/// on its way before any is looked at, so that one round trip serves them all.
+template <int Window, class T>
+LOOKBACK_DEVICE void read_totals(const cells<T> &tile_totals, unsigned first, unsigned tile,
+                                 uninitialized_array<T, Window> &totals) {
+  const auto watched = [=](int u) { return (first + u) * simt::warp_threads + simt::lane_index(); };
+  typename cells<T>::reading seen[Window];
+  for (bool ready = false; !ready;) {
+    LOOKBACK_UNROLL
+    for (int u = 0; u < Window; ++u)
+      if (watched(u) < tile) seen[u] = tile_totals.read(watched(u));
+    ready = true;
+    LOOKBACK_UNROLL
+    for (int u = 0; u < Window; ++u) ready = ready && (watched(u) >= tile || seen[u].ready());
+    ready = simt::all_of_warp(ready);
+  }
+  LOOKBACK_UNROLL
+  for (int u = 0; u < Window; ++u)
+    if (watched(u) < tile) construct(totals[u], seen[u].value());
+}
+
+#if LOOKBACK_TARGETS_SM_90
+/// Prefixes of tiles `turn`, turn + look_ahead_warps, ... of the block. A warp reads the totals from the first tile of the
+/// previous tile's group on, and gets G of that group from the warp that had the tile before.
+///
+/// A tile's prefix is written over the prefix of the tile `stages` before it, which nobody needs any more: the totals read
+/// here include the block's own last tile, and that was reduced after the older one was scanned (depth < stages).
+template <class Problem, class Tuning, class T, class Operator>
+LOOKBACK_DEVICE void look_ahead(const Problem &problem, const tile_state<T> &state, const tile_column &column, int turn,
+                                Operator &op, look_ahead_storage<Problem, Tuning> &shared) {
+  constexpr int window = 6; // groups read at once: all there are since the previous tile, with up to 160 blocks
+  constexpr int group_tiles = Problem::shape::group_tiles;
+  const int lane = simt::lane_index();
+  typename lane_exchange<T>::storage nothing;
+  lane_exchange<T> exchange(nothing);
+  ring_position<Tuning::value.stages> at, before;
+  for (int i = 0; i < column.count(); ++i, before = at, ++at) {
+    if (i % Tuning::value.look_ahead_warps != turn) continue;
+    const unsigned tile = column.tile(i), group = tile / group_tiles;
+    const int mine = static_cast<int>(tile % group_tiles);
+    maybe<T> left;                    // G(first)
+    uninitialized_array<T, 1> within; // T of the tile's own group
+    bool begins = true;
+    for (unsigned first = i == 0 ? 0 : column.tile(i - 1) / group_tiles;; first += window) {
+      uninitialized_array<T, window> totals; // (groups), one tile a lane
+      read_totals(state.tile_totals, first, tile, totals);
+      const auto existing = [=](int u) {
+        const int tiles = static_cast<int>(tile) - static_cast<int>(first + u) * group_tiles;
+        return tiles < 0 ? 0 : tiles > group_tiles ? group_tiles : tiles;
+      };
+      warp_inclusive_scan<window>(totals, existing, op, exchange);
+      if (begins) {
+        if (i > 0) simt::wait(shared.groups_ready[before.stage], before.phase);
+        if (i > 0 && (Problem::initial_type::exists || first > 0)) left.set(shared.groups[before.stage][0]);
+        if constexpr (Problem::initial_type::exists)
+          if (i == 0) left.set(static_cast<T>(problem.initial.value));
+        begins = false;
+      }
+      LOOKBACK_UNROLL
+      for (int u = 0; u < window; ++u) {
+        if (first + u < group) left.append(op, exchange.from(totals[u], group_tiles - 1, true));
+        if (first + u == group) construct(within[0], totals[u]);
+      }
+      if (group - first < window) break;
+    }
+    if (lane == 0) {
+      if (left.exists()) construct(shared.groups[at.stage][0], left.value());
+      simt::arrive(shared.groups_ready[at.stage]);
+    }
+    if (mine > 0) left.append(op, exchange.from(within[0], mine - 1, true));
+    if (lane == 0) {
+      if (left.exists()) construct(shared.prefix[at.stage][0], left.value());
+      simt::arrive(shared.prefix_ready[at.stage]);
+    }
+  }
+}
+#endif
+
+} // namespace lookback::detail

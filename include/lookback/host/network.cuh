@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The tree's Kogge-Stone network on a CPU: the 32 lanes stand side by side in an array, and a step is one loop over them,
+// which compilers vectorise.
+#pragma once
+
+#include <lookback/core/tree.cuh>
+
+#include <algorithm>
+
+namespace lookback::detail {
+
+inline constexpr int lane_count = 32;
+
+/// A value that is nothing but bytes: it can be written over without being ended first.
+template <class T>
+inline constexpr bool is_plain = std::is_trivially_copyable<T>::value;
+
+/// Room for at most `Capacity` values, filled in order from place 0. What is there is ended with the room.
+template <class T, int Capacity>
+class ordered_room {
+public:
+  ordered_room() {}
+  ordered_room(const ordered_room &) = delete;
+  ordered_room &operator=(const ordered_room &) = delete;
+  ~ordered_room() { clear(); }
+
+  const T &operator[](int i) const { return items_[i]; }
+  T *address() { return &items_[0]; }
+  template <class Value>
+  void set(int i, Value &&value) {
+    construct(items_[i], std::forward<Value>(value));
+    if constexpr (!is_plain<T>) size_ = i + 1;
+  }
+  void clear() {
+    if constexpr (!is_plain<T>)
+      while (size_ > 0) items_[--size_].~T();
+  }
+
+private:
+  uninitialized_array<T, Capacity> items_;
+  int size_ = 0; // counted only where it matters
+};
+
+/// One value a lane: (32)
+template <class T>
+using lanes = ordered_room<T, lane_count>;
+
+/// Lanes 0 .. count - 1 of a row: `to` becomes what `from` is after one step.
+template <int Distance, class T, class Operator>
+void network_step(const lanes<T> &from, lanes<T> &to, int count, Operator &op) {
+  to.clear();
+  for (int l = 0; l < std::min(Distance, count); ++l) to.set(l, from[l]);
+  for (int l = Distance; l < count; ++l) to.set(l, static_cast<T>(op(from[l - Distance], from[l])));
+}
+
+/// The network over lanes 0 .. count - 1 of `totals`, which it uses up. At most 129 applications.
+template <class T, class Operator>
+void kogge_stone(lanes<T> &totals, lanes<T> &scanned, int count, Operator &op) {
+  network_step<1>(totals, scanned, count, op);
+  network_step<2>(scanned, totals, count, op);
+  network_step<4>(totals, scanned, count, op);
+  network_step<8>(scanned, totals, count, op);
+  network_step<16>(totals, scanned, count, op);
+}
+
+/// One step for all 32 lanes of many rows of plain values. The loop that does most of the work starts where vectors of four
+/// lanes do, so that nothing is left over for the compiler to worry about.
+template <int Distance, class T, class Operator>
+void network_step(const T *__restrict from, T *__restrict to, int rows, Operator op) {
+  constexpr int aligned = std::max(Distance, 4);
+  for (int r = 0; r < rows; ++r, from += lane_count, to += lane_count) {
+    for (int l = 0; l < Distance; ++l) construct(to[l], from[l]);
+    for (int l = Distance; l < aligned; ++l) construct(to[l], static_cast<T>(op(from[l - Distance], from[l])));
+    for (int l = aligned; l < lane_count; ++l) construct(to[l], static_cast<T>(op(from[l - Distance], from[l])));
+  }
+}
+
+/// The network over each of `rows` rows, one step of all rows after the other: by the time a value is read, its store has
+/// long left the core's store buffer, which could not forward it to a read at another alignment.
+template <class T, class Operator>
+void kogge_stone(T *totals, T *scanned, int rows, Operator &op) {
+  network_step<1>(totals, scanned, rows, op);
+  network_step<2>(scanned, totals, rows, op);
+  network_step<4>(totals, scanned, rows, op);
+  network_step<8>(scanned, totals, rows, op);
+  network_step<16>(totals, scanned, rows, op);
+}
+
+} // namespace lookback::detail

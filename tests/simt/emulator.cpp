@@ -1,0 +1,664 @@
+// SPDX-License-Identifier: MIT
+// Compiled without instrumentation: what happens in here is the machine's business, not the kernel's.
+#include <simt/emulator.hpp>
+#include <simt/fiber.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <sstream>
+#include <stdexcept>
+
+namespace emulator {
+
+const thread_place *here = nullptr;
+
+namespace {
+
+constexpr int warp_threads = 32;
+constexpr std::uint32_t full = 0xffffffffu;
+
+const char *name_of_operation(operation which) {
+  switch (which) {
+  case operation::none: return "none";
+  case operation::synchronize_block: return "synchronize_block";
+  case operation::synchronize_warp: return "synchronize_warp";
+  case operation::ballot: return "ballot";
+  case operation::all_of_warp: return "all_of_warp";
+  case operation::shuffle_up: return "shuffle_up";
+  case operation::broadcast: return "broadcast";
+  case operation::back_off: return "back_off";
+  case operation::load: return "a load, again";
+  case operation::wait_for_previous_kernel: return "wait_for_previous_kernel";
+  }
+  return "?";
+}
+
+// ---- what orders memory, for ThreadSanitizer -----------------------------------------------------------------------
+
+#if defined(EMULATOR_THREAD_SANITIZER)
+void release(void *what) { __tsan_release(what); }
+void acquire(void *what) { __tsan_acquire(what); }
+#else
+void release(void *) {}
+void acquire(void *) {}
+#endif
+
+/// S. Vigna's splitmix64 (2015, public domain algorithm): one word of state.
+class generator {
+public:
+  explicit generator(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+  }
+  unsigned below(unsigned bound) { return static_cast<unsigned>((next() >> 32) * bound >> 32); }
+
+private:
+  std::uint64_t state_;
+};
+
+// ---- the grid ----------------------------------------------------------------------------------------------------------
+
+struct block_state;
+struct grid_state;
+/// A type of this file's, so that no instrumented copy of the vector's code takes the place of this file's.
+struct byte {
+  unsigned char bits;
+};
+
+/// A meeting point that is passed again and again. Two of everything: who leaves late still reads the one while others
+/// already arrive at the other; nobody can be two ahead.
+struct meeting {
+  operation which = operation::none;
+  int argument = 0;
+  std::uint32_t arrived = 0;
+  int parity = 0;
+  unsigned bits[2] = {};
+  char order[2] = {}; // whose addresses ThreadSanitizer's clocks hang on
+};
+
+struct warp_state {
+  block_state *block;
+  int index;
+  // Every lane is in exactly one of these, or runs.
+  std::uint32_t ready = full, in_warp = 0, in_block = 0, stalled = 0, in_grid = 0, finished = 0;
+  std::uint64_t watched = 0;  // a bit for each address that was looked at, by its hash
+  std::uint32_t outdated = 0; // lanes whose last look may be out of date
+  meeting meets;
+  std::vector<byte> values[2]; // of the lanes, for an exchange
+};
+
+struct lane_state {
+  thread_place place; // `here` points at it
+  warp_state *warp;
+  std::uint32_t bit;
+  fiber *runs;
+  operation waits_in = operation::none;
+  source_line where = {"", 0};
+  const void *looked_at = nullptr, *looked_first = nullptr; // last, and first since it last stalled
+  bool released_next = false;
+  std::vector<pending_copy> copies;
+};
+
+struct block_state {
+  grid_state *grid;
+  unsigned index;
+  long number = -1; // its ticket, if it took one
+  std::vector<warp_state> warps;
+  std::vector<lane_state> lanes;
+  unsigned char *shared = nullptr;
+  int arrived = 0, parity = 0, finished = 0;
+  char order[2] = {};
+  bool starved = false;
+  std::uint64_t delayed_until = 0;
+};
+
+struct grid_state {
+  const kernel *code;
+  grid_state *previous;
+  std::vector<unsigned> arrivals; // block indices, the next to start last
+  std::uint64_t threads, released = 0, finished = 0;
+  char began = 0, ended = 0; // whose addresses ThreadSanitizer's clocks hang on
+
+  bool complete() const { return finished == threads; }
+  bool lets_next_start() const { return released == threads; }
+};
+
+/// One run().
+class machine {
+public:
+  machine(const schedule &chosen, const std::vector<kernel> &stream, const std::vector<named_memory> &names);
+  ~machine();
+  void run();
+
+  // Called by threads.
+  void suspend() { fiber::suspend(); }
+  void wait_as(std::uint32_t warp_state::*set, operation which, source_line where);
+  void maybe_yield();
+  [[noreturn]] void fail(const std::string &what);
+  void thread_body();
+
+  lane_state *lane = nullptr; // that runs
+  std::string failure;
+  bool preempt = false;
+  generator random;
+  const mode which;
+  std::uint64_t steps = 0, stores = 0;
+  std::vector<std::unique_ptr<block_state>> resident;
+  std::string describe(const lane_state &one) const;
+
+private:
+  void admit();
+  bool start_block();
+  block_state *choose();
+  void run_block(block_state &block);
+  void retire(std::size_t slot);
+  bool wake_everyone();
+  std::string who_waits() const;
+  std::string cell_name(const void *address) const;
+  static bool runnable(const block_state &block) {
+    return std::any_of(block.warps.begin(), block.warps.end(), [](const warp_state &w) { return w.ready != 0; });
+  }
+
+  const std::vector<named_memory> &names_;
+  std::vector<std::unique_ptr<grid_state>> grids_;
+  std::vector<unsigned char *> shared_memory_;
+  std::vector<std::unique_ptr<block_state>> retired_;
+  std::vector<fiber *> used_; // not to be used again within this run
+  unsigned slots_, started_ = 0, starved_ = ~0u;
+  bool overlaps_;
+  int idle_wakes_ = 0;
+  std::uint64_t stores_at_wake_ = 0;
+  std::vector<block_state *> candidates_;
+};
+
+machine *running = nullptr;
+statistics counted = {};
+
+/// Stacks outlive runs, and those of a failed run are never used again; the program's end frees them.
+struct stacks {
+  std::vector<fiber *> idle, all;
+};
+stacks &all_stacks() {
+  static stacks &made = *new stacks;
+  return made;
+}
+fiber *take_fiber() {
+  stacks &made = all_stacks();
+  if (made.idle.empty()) {
+    made.all.push_back(new fiber([] { running->thread_body(); }));
+    return made.all.back();
+  }
+  fiber *const taken = made.idle.back();
+  made.idle.pop_back();
+  return taken;
+}
+
+machine::machine(const schedule &chosen, const std::vector<kernel> &stream, const std::vector<named_memory> &names)
+    : random(chosen.seed), which(chosen.which), names_(names) {
+  unsigned most = 1;
+  for (const kernel &code : stream) {
+    auto grid = std::make_unique<grid_state>();
+    grid->code = &code;
+    grid->previous = grids_.empty() ? nullptr : grids_.back().get();
+    grid->threads = std::uint64_t{code.blocks} * code.threads;
+    if (code.threads % warp_threads != 0 || grid->threads == 0) throw std::invalid_argument("launch of no or partial warps");
+    for (unsigned b = code.blocks; b-- > 0;) grid->arrivals.push_back(b);
+    if (which == mode::reversed)
+      std::reverse(grid->arrivals.begin(), grid->arrivals.end());
+    else
+      for (std::size_t i = grid->arrivals.size(); i > 1; --i)
+        std::swap(grid->arrivals[i - 1], grid->arrivals[random.below(static_cast<unsigned>(i))]);
+    most = std::max(most, code.blocks);
+    grids_.push_back(std::move(grid));
+  }
+  // Few slots most of the time, since few blocks share the most time; all at once some of the time.
+  slots_ = which == mode::one_slot ? 1 : random.below(4) == 0 ? most : 2 + random.below(6);
+  overlaps_ = random.below(2) == 0;
+  if (which == mode::starve_one_block) starved_ = random.below(most) + (grids_.size() > 1 ? stream.front().blocks : 0);
+}
+
+machine::~machine() {
+  if (!failure.empty()) return; // threads that were abandoned might still be said to use it
+  for (unsigned char *memory : shared_memory_) std::free(memory);
+}
+
+std::string machine::cell_name(const void *address) const {
+  std::ostringstream text;
+  for (const named_memory &named : names_) {
+    const auto offset = static_cast<const char *>(address) - static_cast<const char *>(named.begin);
+    if (offset >= 0 && static_cast<std::size_t>(offset) < named.bytes) {
+      text << named.name << '[' << static_cast<std::size_t>(offset) / named.bytes_of_one << ']';
+      return text.str();
+    }
+  }
+  text << address;
+  return text.str();
+}
+
+std::string machine::describe(const lane_state &one) const {
+  std::ostringstream text;
+  const block_state &block = *one.warp->block;
+  text << "block " << block.index;
+  if (block.number >= 0) text << " (ticket " << block.number << ")";
+  text << " warp " << one.warp->index << " lane " << one.place.thread % warp_threads;
+  return text.str();
+}
+
+std::string machine::who_waits() const {
+  std::ostringstream text;
+  for (const auto &block : resident) {
+    const lane_state *last = nullptr;
+    for (const lane_state &one : block->lanes) {
+      const bool same = last != nullptr && last->warp == one.warp && last->waits_in == one.waits_in &&
+                        last->where.line == one.where.line && last->looked_at == one.looked_at;
+      last = &one;
+      if (same) continue;
+      text << "\n  " << describe(one);
+      if (one.warp->finished & one.bit) {
+        text << " has ended";
+        continue;
+      }
+      const std::string file = one.where.file;
+      text << (one.warp->ready & one.bit ? " can run" : " waits") << " in " << name_of_operation(one.waits_in) << ", "
+           << file.substr(file.find_last_of('/') + 1) << ':' << one.where.line;
+      if ((one.waits_in == operation::back_off || one.waits_in == operation::load) && one.looked_at != nullptr) text << ", for " << cell_name(one.looked_at);
+    }
+  }
+  for (const auto &grid : grids_)
+    if (!grid->arrivals.empty())
+      text << "\n  " << grid->arrivals.size() << " of " << grid->code->blocks << " blocks have not started, next "
+           << grid->arrivals.back() << "; slots: " << slots_;
+  return text.str();
+}
+
+void machine::fail(const std::string &what) {
+  if (failure.empty()) {
+    failure = what;
+    if (lane != nullptr) failure = describe(*lane) + ": " + what;
+  }
+  for (;;) suspend(); // never resumed
+}
+
+bool machine::start_block() {
+  for (auto &grid : grids_) {
+    if (grid->arrivals.empty()) continue;
+    grid_state *const before = grid->previous;
+    if (before != nullptr && !(overlaps_ ? before->lets_next_start() : before->complete())) return false;
+    if (before != nullptr && before->complete()) acquire(&before->ended);
+    auto block = std::make_unique<block_state>();
+    block->grid = grid.get();
+    block->index = grid->arrivals.back();
+    grid->arrivals.pop_back();
+    const kernel &code = *grid->code;
+    void *memory = nullptr;
+    if (code.shared_bytes != 0 && posix_memalign(&memory, 128, code.shared_bytes) != 0) std::abort();
+    block->shared = static_cast<unsigned char *>(memory);
+    if (memory != nullptr) shared_memory_.push_back(block->shared);
+    const std::uint64_t garbage = random.next() | 0x8000000080000000;
+    for (std::size_t i = 0; i < code.shared_bytes; ++i) block->shared[i] = static_cast<unsigned char>(garbage >> i % 8 * 8);
+    block->warps.resize(code.threads / warp_threads);
+    block->lanes.resize(code.threads);
+    for (std::size_t w = 0; w < block->warps.size(); ++w) {
+      block->warps[w].block = block.get();
+      block->warps[w].index = static_cast<int>(w);
+    }
+    for (int t = 0; t < code.threads; ++t) {
+      lane_state &one = block->lanes[t];
+      one.place = {block->index, code.blocks, t, code.threads, block->shared, code.shared_bytes};
+      one.warp = &block->warps[t / warp_threads];
+      one.bit = 1u << t % warp_threads;
+      one.runs = take_fiber();
+    }
+    block->starved = started_++ == starved_;
+    // What came before the launch is ordered before every thread of it; under ThreadSanitizer fibers outlive launches.
+    release(&block->grid->began);
+    resident.push_back(std::move(block));
+    return true;
+  }
+  return false;
+}
+
+void machine::admit() {
+  while (resident.size() < slots_) {
+    if (!resident.empty() && which != mode::one_slot && random.below(2) == 0) return; // starting takes a while
+    if (!start_block()) return;
+    idle_wakes_ = 0;
+  }
+}
+
+block_state *machine::choose() {
+  candidates_.clear();
+  for (const auto &block : resident)
+    if (!block->starved && block->delayed_until <= steps && runnable(*block)) candidates_.push_back(block.get());
+  if (candidates_.empty()) {
+    if (resident.size() < slots_ && start_block()) {
+      idle_wakes_ = 0;
+      return choose();
+    }
+    for (const auto &block : resident)
+      if (runnable(*block)) candidates_.push_back(block.get());
+  }
+  if (candidates_.empty()) return nullptr;
+  block_state *const chosen = candidates_[random.below(static_cast<unsigned>(candidates_.size()))];
+  chosen->delayed_until = 0;
+  return chosen;
+}
+
+void machine::run_block(block_state &block) {
+  preempt = false;
+  do {
+    // A warp of those that can run, and its lanes from any one on, in either direction.
+    const auto warps = static_cast<unsigned>(block.warps.size());
+    unsigned w = random.below(warps);
+    while (block.warps[w].ready == 0) w = (w + 1) % warps;
+    warp_state &warp = block.warps[w];
+    const std::uint64_t bits = random.next();
+    const unsigned first = bits % warp_threads;
+    const bool down = bits >> 8 & 1;
+    for (unsigned i = 0; i < warp_threads && !preempt; ++i) {
+      const unsigned l = (down ? first - i : first + i) % warp_threads;
+      if (!(warp.ready >> l & 1)) continue;
+      lane = &block.lanes[w * warp_threads + l];
+      here = &lane->place;
+      ++counted.resumptions;
+      lane->runs->resume();
+      lane = nullptr;
+      here = nullptr;
+      if (!failure.empty()) return;
+    }
+  } while (!preempt && runnable(block) && random.below(8) != 0);
+}
+
+void machine::retire(std::size_t slot) {
+  for (lane_state &one : resident[slot]->lanes) {
+    // Within a run, a fiber is one thread's: ThreadSanitizer takes it for its identity.
+#if defined(EMULATOR_THREAD_SANITIZER)
+    used_.push_back(one.runs);
+#else
+    all_stacks().idle.push_back(one.runs);
+#endif
+  }
+  grid_state &grid = *resident[slot]->grid;
+  retired_.push_back(std::move(resident[slot]));
+  resident.erase(resident.begin() + slot);
+  idle_wakes_ = 0;
+  if (grid.complete())
+    for (const auto &block : resident)
+      for (warp_state &warp : block->warps)
+        if (block->grid->previous == &grid) warp.ready |= warp.in_grid, warp.in_grid = 0;
+}
+
+bool machine::wake_everyone() {
+  // A lane may stall though what it waits for is there, when the lanes of its warp looked at different times. After a
+  // second look by everyone with nothing stored in between, that cannot be.
+  idle_wakes_ = stores == stores_at_wake_ ? idle_wakes_ + 1 : 1;
+  stores_at_wake_ = stores;
+  bool any = false;
+  for (const auto &block : resident)
+    for (warp_state &warp : block->warps) {
+      any = any || warp.stalled != 0;
+      warp.ready |= warp.stalled;
+      warp.stalled = 0;
+      warp.watched = 0;
+    }
+  return any && idle_wakes_ <= 20;
+}
+
+void machine::run() {
+  running = this;
+  while (failure.empty()) {
+    ++steps;
+    admit();
+    block_state *const block = choose();
+    if (block == nullptr) {
+      if (resident.empty()) break;
+      const std::string waits = who_waits();
+      if (!wake_everyone()) failure = "deadlock, nobody can run:" + waits;
+      continue;
+    }
+    run_block(*block);
+    if (!failure.empty()) break;
+    if (block->finished == static_cast<int>(block->lanes.size()))
+      for (std::size_t slot = 0; slot < resident.size(); ++slot)
+        if (resident[slot].get() == block) {
+          retire(slot);
+          break;
+        }
+  }
+  for (const auto &grid : grids_) acquire(&grid->ended);
+  for (fiber *one : used_) all_stacks().idle.push_back(one);
+  running = nullptr;
+  lane = nullptr;
+  here = nullptr;
+  // After a failure, the fibers of threads that have not ended are abandoned, with their stacks.
+  if (!failure.empty()) throw std::runtime_error(failure);
+}
+
+void machine::thread_body() {
+  lane_state &self = *lane;
+  grid_state &grid = *self.warp->block->grid;
+  acquire(&grid.began);
+  grid.code->body();
+  warp_state &warp = *self.warp;
+  block_state &block = *warp.block;
+  if (!self.copies.empty()) fail("ends before its copies have arrived");
+  if (warp.meets.arrived != 0)
+    fail(std::string("ends while others of its warp wait in ") + name_of_operation(warp.meets.which));
+  if (block.arrived != 0) fail("ends while others of its block wait in synchronize_block");
+  warp.ready &= ~self.bit;
+  warp.finished |= self.bit;
+  ++block.finished;
+  ++grid.finished;
+  release_next_kernel();
+  release(&grid.ended);
+}
+
+void machine::wait_as(std::uint32_t warp_state::*set, operation which_one, source_line where) {
+  warp_state &warp = *lane->warp;
+  warp.ready &= ~lane->bit;
+  warp.*set |= lane->bit;
+  lane->waits_in = which_one;
+  lane->where = where;
+  suspend();
+}
+
+void machine::maybe_yield() {
+  if (random.below(2) != 0) return;
+  preempt = random.below(2) != 0;
+  suspend();
+}
+
+std::uint64_t watch_bit(const void *address) { return std::uint64_t{1} << (reinterpret_cast<std::uintptr_t>(address) / 4 % 64); }
+
+} // namespace
+
+// ---- what kernels call -----------------------------------------------------------------------------------------------
+
+void synchronize_block(source_line where) {
+  machine &m = *running;
+  lane_state &self = *m.lane;
+  block_state &block = *self.warp->block;
+  if (block.finished != 0) m.fail("synchronize_block after threads of the block have ended");
+  const int parity = block.parity;
+  release(&block.order[parity]);
+  if (++block.arrived == static_cast<int>(block.lanes.size())) {
+    block.arrived = 0;
+    block.parity ^= 1;
+    for (warp_state &warp : block.warps) {
+      warp.ready |= warp.in_block;
+      warp.in_block = 0;
+    }
+  } else {
+    m.wait_as(&warp_state::in_block, operation::synchronize_block, where);
+  }
+  acquire(&block.order[parity]);
+}
+
+namespace {
+
+/// Returns the parity under which the meeting's results lie.
+int meet(machine &m, operation which, int argument, bool bit, const void *value, std::size_t bytes, source_line where) {
+  lane_state &self = *m.lane;
+  warp_state &warp = *self.warp;
+  meeting &meets = warp.meets;
+  const int parity = meets.parity;
+  if (warp.finished != 0) m.fail(std::string(name_of_operation(which)) + " after lanes of the warp have ended");
+  if (meets.arrived == 0) {
+    meets.which = which;
+    meets.argument = argument;
+    meets.bits[parity] = 0;
+    if (warp.values[parity].size() < bytes * warp_threads) warp.values[parity].resize(bytes * warp_threads);
+  } else if (meets.which != which || meets.argument != argument) {
+    std::ostringstream text;
+    text << name_of_operation(which) << '(' << argument << ") at line " << where.line << ", but others of the warp wait in "
+         << name_of_operation(meets.which) << '(' << meets.argument << ')';
+    m.fail(text.str());
+  }
+  if (bit) meets.bits[parity] |= self.bit;
+  byte *const place = warp.values[parity].data() + bytes * (self.place.thread % warp_threads);
+  for (std::size_t i = 0; i < bytes; ++i) place[i].bits = static_cast<const unsigned char *>(value)[i];
+  // Of the warp's collectives only this one orders memory.
+  if (which == operation::synchronize_warp) release(&meets.order[parity]);
+  meets.arrived |= self.bit;
+  if (meets.arrived == full) {
+    meets.arrived = 0;
+    meets.parity ^= 1;
+    warp.ready |= warp.in_warp;
+    warp.in_warp = 0;
+  } else {
+    m.wait_as(&warp_state::in_warp, which, where);
+  }
+  if (which == operation::synchronize_warp) acquire(&meets.order[parity]);
+  return parity;
+}
+
+} // namespace
+
+unsigned meet_warp(operation which, int argument, bool bit, source_line where) {
+  machine &m = *running;
+  const int parity = meet(m, which, argument, bit, nullptr, 0, where);
+  return m.lane->warp->meets.bits[parity];
+}
+
+void exchange(operation which, int argument, void *value, std::size_t bytes, int source, source_line where) {
+  machine &m = *running;
+  const int parity = meet(m, which, argument, false, value, bytes, where);
+  const byte *const theirs = m.lane->warp->values[parity].data() + bytes * source;
+  for (std::size_t i = 0; i < bytes; ++i) static_cast<unsigned char *>(value)[i] = theirs[i].bits;
+}
+
+namespace {
+
+/// The thread has seen all that it wants to see, and need not run until there may be something new.
+void stall(machine &m, operation which, source_line where) {
+  lane_state &self = *m.lane;
+  warp_state &warp = *self.warp;
+  if (warp.outdated & self.bit)
+    m.maybe_yield();
+  else
+    m.wait_as(&warp_state::stalled, which, where);
+  warp.outdated &= ~self.bit;
+  self.looked_first = nullptr;
+}
+
+} // namespace
+
+void before_load(const void *address, source_line where) {
+  machine &m = *running;
+  lane_state &self = *m.lane;
+  // The same memory again: a poll without back_off, which may wait as well until there is something new to see. Should it
+  // not be a poll, the wait ends when nobody else can run.
+  if (address == self.looked_first)
+    stall(m, operation::load, where);
+  else
+    m.maybe_yield();
+  if (self.looked_first == nullptr) self.looked_first = address;
+  self.looked_at = address;
+  self.where = where;
+  self.warp->watched |= watch_bit(address);
+}
+
+void before_store(const void *address, source_line) {
+  machine &m = *running;
+  m.maybe_yield();
+  ++m.stores;
+  for (const auto &block : m.resident)
+    for (warp_state &warp : block->warps)
+      if (warp.watched & watch_bit(address)) {
+        warp.ready |= warp.stalled;
+        warp.stalled = 0;
+        warp.watched = 0;
+        warp.outdated = full;
+      }
+}
+
+void after_store() {
+  machine &m = *running;
+  if (m.which == mode::delay_after_publish) {
+    const unsigned die = m.random.below(4);
+    if (die == 0) return;
+    m.lane->warp->block->delayed_until = die == 1 ? ~std::uint64_t{0} : m.steps + m.random.below(1000);
+    m.preempt = true;
+    m.suspend();
+  } else {
+    m.maybe_yield();
+  }
+}
+
+void note_number(unsigned number) { running->lane->warp->block->number = number; }
+
+void back_off(source_line where) { stall(*running, operation::back_off, where); }
+
+void release_next_kernel() {
+  lane_state &self = *running->lane;
+  if (!self.released_next) ++self.warp->block->grid->released;
+  self.released_next = true;
+}
+
+void wait_for_previous_kernel(source_line where) {
+  machine &m = *running;
+  grid_state *const before = m.lane->warp->block->grid->previous;
+  if (before == nullptr) return;
+  while (!before->complete()) m.wait_as(&warp_state::in_grid, operation::wait_for_previous_kernel, where);
+  acquire(&before->ended);
+}
+
+void put_copy(const pending_copy &copy) { running->lane->copies.push_back(copy); }
+bool take_copy(pending_copy &copy) {
+  auto &copies = running->lane->copies;
+  if (copies.empty()) return false;
+  copy = copies.back();
+  copies.pop_back();
+  return true;
+}
+
+bool coin() { return running->random.below(2) != 0; }
+
+void fail(const std::string &what) {
+  if (running == nullptr || running->lane == nullptr) throw std::runtime_error(what);
+  running->fail(what);
+}
+
+const char *name_of(mode which) {
+  switch (which) {
+  case mode::random: return "random";
+  case mode::one_slot: return "one_slot";
+  case mode::reversed: return "reversed";
+  case mode::starve_one_block: return "starve_one_block";
+  case mode::delay_after_publish: return "delay_after_publish";
+  }
+  return "?";
+}
+
+statistics totals() { return counted; }
+
+void run(const schedule &chosen, const std::vector<kernel> &stream, const std::vector<named_memory> &names) {
+  ++counted.schedules;
+  machine(chosen, stream, names).run();
+}
+
+} // namespace emulator

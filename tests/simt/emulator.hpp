@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// Kernels on the CPU: every thread of the grid is a fiber, all of them on one OS thread, and a seeded scheduler decides
+// which runs next. The same seed gives the same run.
+//
+// What is checked while a kernel runs:
+//   collectives    all threads of the warp or block take part, in the same one with the same arguments
+//   deadlock       nobody can run: reported with who waits where, and for which cell
+//   races          under ThreadSanitizer, which is told what orders what: warp and block barriers, acquire and release,
+//                  the end of a kernel. Shuffles and ballots order nothing. This is what makes a weakened order visible,
+//                  on whatever schedule
+//   memory         under AddressSanitizer; shared memory is exactly as large as the launch asked for, and full of garbage
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace emulator {
+
+// ---- for tests -------------------------------------------------------------------------------------------------------
+
+enum class mode {
+  random,              // some blocks resident, in any order, any of them next
+  one_slot,            // one block resident at a time, in any order
+  reversed,            // as random, but blocks start from the last index to the first
+  starve_one_block,    // one block runs only when no other can
+  delay_after_publish, // a block that has just stored something waits: for a while, or until no other can run
+};
+inline constexpr int mode_count = 5;
+const char *name_of(mode which);
+
+struct schedule {
+  mode which;
+  std::uint64_t seed;
+};
+
+struct kernel {
+  unsigned blocks;
+  int threads; // of a block
+  std::size_t shared_bytes;
+  std::function<void()> body; // of one thread
+};
+
+/// Cells that a report calls by name: `name`[(address - begin) / bytes of one].
+struct named_memory {
+  const char *name;
+  const void *begin;
+  std::size_t bytes, bytes_of_one;
+};
+
+/// Runs the kernels in order, as on one stream. They overlap as far as release_next_kernel() allows, in some schedules.
+/// Throws std::runtime_error with the report when something is wrong.
+void run(const schedule &chosen, const std::vector<kernel> &stream, const std::vector<named_memory> &names = {});
+
+/// How often run() has been called, and how often a thread was resumed.
+struct statistics {
+  std::uint64_t schedules, resumptions;
+};
+statistics totals();
+
+/// Something that must not be. In a kernel, ends the run.
+[[noreturn]] void fail(const std::string &what);
+
+// ---- for lookback/core/simt.cuh ----------------------------------------------------------------------------------------
+
+struct source_line {
+  const char *file;
+  int line;
+};
+
+struct thread_place {
+  unsigned block, block_count;
+  int thread, block_threads;
+  unsigned char *shared;
+  std::size_t shared_bytes;
+};
+/// Of the thread that runs.
+extern const thread_place *here;
+
+enum class operation { none, synchronize_block, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel };
+
+void synchronize_block(source_line where);
+/// The thread arrives at a collective of its warp and continues when all 32 have; returns everybody's bits. `argument` must
+/// be the same for all.
+unsigned meet_warp(operation which, int argument, bool bit, source_line where);
+/// The same, and writes the `bytes` bytes of lane `source`'s value over `value`.
+void exchange(operation which, int argument, void *value, std::size_t bytes, int source, source_line where);
+
+/// Around an access to memory that blocks share; others may run before it, and, after a store, instead of what follows.
+void before_load(const void *address, source_line where);
+void before_store(const void *address, source_line where);
+void after_store();
+/// Ticket taken: only for reports.
+void note_number(unsigned number);
+/// Called between two looks at the same memory: the thread need not run until something that its warp looked at has changed.
+void back_off(source_line where);
+
+void release_next_kernel();
+void wait_for_previous_kernel(source_line where);
+
+/// Remembers a copy until take_copy(), which returns false when none is left.
+struct pending_copy {
+  void *to;
+  const void *from;
+  std::size_t bytes;
+};
+void put_copy(const pending_copy &copy);
+bool take_copy(pending_copy &copy);
+
+/// A coin of the schedule's.
+bool coin();
+
+} // namespace emulator

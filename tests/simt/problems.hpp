@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Elements that make tiles small, operators that accuse, and the check of one trial.
+#pragma once
+
+#include <simt/scan.hpp>
+#include <simt/schedules.hpp>
+
+#include <support/operators.hpp>
+#include <support/serial_reference.hpp>
+#include <support/tree_reference.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+namespace test {
+
+/// A T that takes `Bytes` bytes: wide elements make small tiles (512 bytes: one row of 32), so that groups are cheap.
+template <class T, std::size_t Bytes>
+struct alignas(16) widened {
+  T value;
+  unsigned char rest[Bytes - sizeof(T)];
+  operator T() const { return value; }
+};
+
+/// An interval that copies itself by its own code and knows whether it was ever constructed, where it lies: reading a place
+/// that holds no object, or bytes that were moved, is reported at once.
+class owned_interval {
+public:
+  explicit owned_interval(interval value) : value_(value), self_(this) {}
+  owned_interval(const owned_interval &other) : value_(other.value()), self_(this) {}
+  owned_interval &operator=(const owned_interval &other) {
+    value_ = other.value();
+    (void)value();
+    return *this;
+  }
+  ~owned_interval() {}
+  interval value() const {
+    if (self_ != this) emulator::fail("a value is read where none was constructed");
+    return value_;
+  }
+
+private:
+  interval value_;
+  const owned_interval *self_;
+};
+inline bool operator==(const owned_interval &a, const owned_interval &b) { return a.value() == b.value(); }
+
+/// An interval in 24 bytes: too wide for a cell of one word, yet nothing but bytes.
+struct long_interval {
+  interval value;
+  std::uint64_t tag[2];
+};
+inline bool operator==(const long_interval &a, const long_interval &b) {
+  return a.value == b.value && a.tag[0] == b.tag[0] && a.tag[1] == b.tag[1];
+}
+/// An interval in 16 bytes, half of it in either word of its cell.
+struct split_interval {
+  std::uint64_t begin, end;
+};
+inline bool operator==(split_interval a, split_interval b) { return a.begin == b.begin && a.end == b.end; }
+
+inline interval interval_of(interval a) { return a; }
+inline interval interval_of(const owned_interval &a) { return a.value(); }
+inline interval interval_of(const long_interval &a) {
+  if (a.tag[0] != a.value.begin + 7u || a.tag[1] != a.value.end + 9u) emulator::fail("a value is torn");
+  return a.value;
+}
+inline interval interval_of(split_interval a) {
+  if ((a.begin | a.end) >> 32 != 0x11) emulator::fail("an operand was never written");
+  return {static_cast<std::uint32_t>(a.begin), static_cast<std::uint32_t>(a.end)};
+}
+template <class T>
+T make_interval(interval value) {
+  if constexpr (std::is_same<T, long_interval>::value)
+    return {value, {value.begin + 7u, value.end + 9u}};
+  else if constexpr (std::is_same<T, split_interval>::value)
+    return {value.begin | std::uint64_t{0x11} << 32, value.end | std::uint64_t{0x11} << 32};
+  else
+    return T(value);
+}
+
+/// Joins neighbours, and reports the very call that has an invalid, repeated or misplaced operand: there are to be none.
+struct join_neighbours {
+  template <class T>
+  T operator()(const T &a, const T &b) const {
+    const interval left = interval_of(a), right = interval_of(b);
+    if (!(left.begin < left.end && left.end == right.begin && right.begin < right.end))
+      emulator::fail("operator applied to [" + std::to_string(left.begin) + ", " + std::to_string(left.end) + ") and [" +
+                     std::to_string(right.begin) + ", " + std::to_string(right.end) + ")");
+    return make_interval<T>({left.begin, right.end});
+  }
+};
+
+/// Reads through a class, not a pointer.
+template <class T>
+class reading_iterator {
+public:
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+  using reference = T;
+  using pointer = void;
+  using iterator_category = std::random_access_iterator_tag;
+  explicit reading_iterator(const T *at) : at_(at) {}
+  reading_iterator operator+(difference_type distance) const { return reading_iterator(at_ + distance); }
+  T operator[](difference_type distance) const { return at_[distance]; }
+
+private:
+  const T *at_;
+};
+/// Writes through a class that declares no value type.
+template <class T>
+class writing_iterator {
+public:
+  class place {
+  public:
+    explicit place(T *at) : at_(at) {}
+    const place &operator=(const T &value) const {
+      *at_ = value;
+      return *this;
+    }
+
+  private:
+    T *at_;
+  };
+  using value_type = void;
+  using difference_type = std::ptrdiff_t;
+  using reference = place;
+  using pointer = void;
+  using iterator_category = std::output_iterator_tag;
+  explicit writing_iterator(T *at) : at_(at) {}
+  writing_iterator operator+(difference_type distance) const { return writing_iterator(at_ + distance); }
+  place operator[](difference_type distance) const { return place(at_ + distance); }
+
+private:
+  T *at_;
+};
+
+/// `n` elements and their filler behind them, `shift` elements from the start of an allocation that ends with the filler.
+template <class T>
+class guarded_buffer {
+public:
+  guarded_buffer(std::size_t n, std::size_t shift, const T &filler) : n_(n), shift_(shift), values_(shift + n + behind, filler) {}
+  T *data() { return values_.data() + shift_; }
+  std::vector<T> results() const { return {values_.begin() + shift_, values_.begin() + shift_ + n_}; }
+  bool intact() const {
+    const auto is_filler = [&](const T &value) { return value == values_.back(); };
+    return std::all_of(values_.begin(), values_.begin() + shift_, is_filler) &&
+           std::all_of(values_.end() - behind, values_.end(), is_filler);
+  }
+
+private:
+  static constexpr std::size_t behind = 3;
+  std::size_t n_, shift_;
+  std::vector<T> values_;
+};
+
+/// The edges of row, tile and group with their neighbours, up to `largest`, in turn; every other trial any length.
+inline std::size_t pick_size(trial &one, const tree_sizes &size, std::size_t largest) {
+  const std::uint64_t turn = one.index / emulator::mode_count;
+  const std::size_t any = 1 + one.random() % largest;
+  if (turn % 2 == 1) return any;
+  std::vector<std::size_t> sizes;
+  for (std::size_t edge : {size.vector, size.row, size.tile, 2 * size.tile, 5 * size.tile, size.group, size.group + size.tile, 2 * size.group, 2 * size.group + size.tile})
+    for (std::size_t n : {edge - 1, edge, edge + 1})
+      if (n >= 1 && n <= largest) sizes.push_back(n);
+  return sizes[turn / 2 % sizes.size()];
+}
+
+/// One scan of the first `n` of `elements`; `expected` are the results that the tree defines.
+enum class kind { inclusive, inclusive_from_initial, exclusive };
+
+template <kind Kind, int Warps, class T, class Input, class Output, class Operator>
+void scan_as(Input input, Output output, const T &initial, Operator op, std::size_t n, const emulator::schedule &chosen) {
+  namespace core = lookback::detail;
+  if constexpr (Kind == kind::inclusive)
+    scan<Warps>(core::make_problem<true, T>(input, output, op, core::no_initial{}), n, chosen);
+  else
+    scan<Warps>(core::make_problem<Kind == kind::inclusive_from_initial, T>(input, output, op, core::initial_value<T>{initial}),
+                n, chosen);
+}
+
+/// `In` as it lies in memory, `T` as it is accumulated and written. `expected(n, bytes_out)` are the results.
+template <kind Kind, int Warps, bool AnyIterator, class T, class In, class Operator, class Expected>
+void check_scan(trial &one, const std::vector<In> &elements, const T &initial, Operator op, const T &filler, Expected expected) {
+  const tree_sizes size(sizeof(In), sizeof(T));
+  const std::size_t n = pick_size(one, size, elements.size());
+  guarded_buffer<In> input(n, one.random() % 2, elements.back());
+  std::copy(elements.begin(), elements.begin() + n, input.data());
+  const In *const from = input.data();
+  guarded_buffer<T> output(n, one.random() % 2, filler);
+  const auto how = one.random() % 8;
+  INFO("n = ", n, ", tile = ", size.tile, ", iterators ", how);
+  const auto require = [&](const auto &written, std::size_t bytes_out) {
+    REQUIRE_EQ(first_difference(written.results(), expected(n, bytes_out)), nowhere);
+    REQUIRE(written.intact());
+  };
+  if constexpr (AnyIterator) {
+    if (how == 0) {
+      scan_as<Kind, Warps>(reading_iterator<In>(from), output.data(), initial, op, n, one.schedule);
+      return require(output, sizeof(T));
+    }
+    if (how == 1) {
+      scan_as<Kind, Warps>(from, writing_iterator<T>(output.data()), initial, op, n, one.schedule);
+      return require(output, sizeof(In)); // an output without a value type has no part in the tree
+    }
+  }
+  if constexpr (std::is_same<In, T>::value) {
+    if (how < 4) { // in place
+      scan_as<Kind, Warps>(from, input.data(), initial, op, n, one.schedule);
+      return require(input, sizeof(T));
+    }
+  }
+  scan_as<Kind, Warps>(from, output.data(), initial, op, n, one.schedule);
+  require(output, sizeof(T));
+}
+
+/// Intervals: one run proves the length right for every associative operator.
+template <int Warps, class T, bool AnyIterator = false, class In>
+void check_intervals(trial &one, const std::vector<In> &elements) {
+  const T initial = make_interval<T>(interval_initial), filler = make_interval<T>({77, 78});
+  const auto results = [](std::uint32_t begin, std::uint32_t first_end) {
+    return [=](std::size_t n, std::size_t) {
+      std::vector<T> expected;
+      for (std::size_t i = 0; i < n; ++i) expected.push_back(make_interval<T>({begin, first_end + static_cast<std::uint32_t>(i)}));
+      return expected;
+    };
+  };
+  switch (one.random() % 3) {
+  case 0: return check_scan<kind::inclusive, Warps, AnyIterator, T>(one, elements, initial, join_neighbours{}, filler, results(1, 2));
+  case 1: return check_scan<kind::inclusive_from_initial, Warps, AnyIterator, T>(one, elements, initial, join_neighbours{}, filler, results(0, 2));
+  default: return check_scan<kind::exclusive, Warps, AnyIterator, T>(one, elements, initial, join_neighbours{}, filler, results(0, 1));
+  }
+}
+template <class In, class T>
+std::vector<In> interval_elements(std::size_t n) {
+  std::vector<In> elements;
+  for (std::size_t i = 0; i < n; ++i) {
+    if constexpr (std::is_same<In, T>::value)
+      elements.push_back(make_interval<T>(interval_element(i)));
+    else
+      elements.push_back(In{make_interval<T>(interval_element(i)), {}});
+  }
+  return elements;
+}
+
+} // namespace test

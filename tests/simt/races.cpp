@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// A little of everything that orders memory, small enough to compile in seconds: under ThreadSanitizer, and once for each
+// mutation.
+#include <lookback/device/decoupled_look_back.cuh>
+
+#include <simt/problems.hpp>
+
+namespace {
+
+template <test::kind Kind, int Warps, class T, class In>
+void intervals(std::uint64_t count, std::size_t tiles) {
+  const auto elements = test::interval_elements<In, T>(tiles * test::tree_sizes(sizeof(In), sizeof(T)).tile);
+  const std::uint32_t begin = Kind == test::kind::inclusive ? 1 : 0, end = Kind == test::kind::exclusive ? 1 : 2;
+  const auto expected = [=](std::size_t n, std::size_t) {
+    std::vector<T> results;
+    for (std::uint32_t i = 0; i < n; ++i) results.push_back(test::make_interval<T>({begin, end + i}));
+    return results;
+  };
+  test::for_each_trial(count, [&](test::trial &one) {
+    test::check_scan<Kind, Warps, false, T>(one, elements, test::make_interval<T>(test::interval_initial), test::join_neighbours{},
+                                            test::make_interval<T>({77, 78}), expected);
+  });
+}
+
+} // namespace
+
+using test::kind;
+TEST_CASE("cells with a flag, objects, 2 warps") {
+  intervals<kind::inclusive, 2, test::owned_interval, test::widened<test::owned_interval, 256>>(40, 35);
+}
+TEST_CASE("cells of two words, 1 warp") {
+  intervals<kind::exclusive, 1, test::split_interval, test::widened<test::split_interval, 512>>(80, 70);
+}
+TEST_CASE("cells of one word, vectors of two elements") { intervals<kind::inclusive, 2, test::interval, test::interval>(40, 3); }
+/// The results go over the keys: a tile may overwrite the key that its right neighbour has to compare with.
+TEST_CASE("by key, over the keys") {
+  using number = std::uint32_t;
+  test::for_each_trial(20, [&](test::trial &one) {
+    const std::size_t n = test::pick_size(one, test::tree_sizes(8, 4), 3 * 2048);
+    std::vector<number> keys, values, expected;
+    for (number i = 0; i < n; ++i) {
+      keys.push_back(i / 100 + 1);
+      values.push_back(i);
+      expected.push_back(i % 100 == 0 ? i : expected.back() + i);
+    }
+    test::scan<2>(lookback::detail::make_inclusive_by_key<number>(static_cast<const number *>(keys.data()),
+                                                                  static_cast<const number *>(values.data()), keys.data(),
+                                                                  lookback::equal_to{}, lookback::plus{}),
+                  n, one.schedule);
+    REQUIRE_EQ(test::first_difference(keys, expected), test::nowhere);
+  });
+}
