@@ -15,7 +15,7 @@ using lookback::DeviceScan;
 template <class Value, class Key, class Equal, class Operator, class Make>
 void check_by_key(const char *name, Equal equal, Operator op, Make make_value, Value init) {
   TEST_RANDOM(random);
-  constexpr std::size_t bytes = sizeof(test::headed<Value>);
+  constexpr std::size_t bytes = sizeof(Value);
   for (std::size_t n : test::edge_sizes(bytes, bytes, (std::size_t{16} << 20) / bytes, random)) {
     INFO(name, ", n = ", n);
     const auto keys = test::random_keys<Key>(n, random, 1 + random() % 4);

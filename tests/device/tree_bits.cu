@@ -111,7 +111,7 @@ TEST_CASE("reduction tree on the device: the results of n elements are the first
 TEST_CASE_TEMPLATE("reduction tree on the device: the bits of sums by key", T, float, double) {
   TEST_RANDOM(random);
   const test::plus<T> op{};
-  for (std::size_t n : lengths(sizeof(test::headed<T>), sizeof(T), random)) {
+  for (std::size_t n : lengths(sizeof(T), sizeof(T), random)) {
     INFO("n = ", n);
     const auto keys = test::random_keys<std::int32_t>(n, random);
     const auto in = test::random_values<T>(n, random);

@@ -82,7 +82,7 @@ TEST_CASE_TEMPLATE("reduction tree on the host: the bits of sums by key", T, flo
   const test::plus<T> op{};
   const std::equal_to<std::int32_t> equal{};
   const T init = T(0.7);
-  for (std::size_t n : lengths(sizeof(test::headed<T>), sizeof(T), random)) {
+  for (std::size_t n : lengths(sizeof(T), sizeof(T), random)) {
     INFO("n = ", n);
     const auto keys = test::random_keys<std::int32_t>(n, random);
     const auto in = test::random_values<T>(n, random);

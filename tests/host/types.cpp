@@ -56,7 +56,7 @@ void check_type_by_key(const char *name) {
   TEST_RANDOM(random);
   const test::compose op{};
   const test::same_octave same{};
-  constexpr std::size_t bytes = sizeof(test::headed<T>);
+  constexpr std::size_t bytes = sizeof(T);
   for (std::size_t n : test::edge_sizes(bytes, bytes, (std::size_t{2} << 20) / bytes, random)) {
     INFO(name, ", n = ", n);
     const auto keys = test::random_keys<std::int16_t>(n, random);

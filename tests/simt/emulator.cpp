@@ -4,6 +4,8 @@
 #include <simt/fiber.hpp>
 
 #include <algorithm>
+#include <cstring>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <sstream>
@@ -29,6 +31,7 @@ const char *name_of_operation(operation which) {
   case operation::broadcast: return "broadcast";
   case operation::back_off: return "back_off";
   case operation::load: return "a load, again";
+  case operation::wait: return "wait";
   case operation::wait_for_previous_kernel: return "wait_for_previous_kernel";
   }
   return "?";
@@ -84,7 +87,7 @@ struct warp_state {
   block_state *block;
   int index;
   // Every lane is in exactly one of these, or runs.
-  std::uint32_t ready = full, in_warp = 0, in_block = 0, stalled = 0, in_grid = 0, finished = 0;
+  std::uint32_t ready = full, in_warp = 0, in_block = 0, stalled = 0, in_grid = 0, in_barrier = 0, finished = 0;
   std::uint64_t watched = 0;  // a bit for each address that was looked at, by its hash
   std::uint32_t outdated = 0; // lanes whose last look may be out of date
   meeting meets;
@@ -103,6 +106,25 @@ struct lane_state {
   std::vector<pending_copy> copies;
 };
 
+/// A barrier in shared memory. As in a meeting, two of what its clocks hang on: of the phase under way and the one before.
+struct barrier_state {
+  int arrivals, pending;
+  std::int64_t owed = 0; // bytes
+  unsigned parity = 0;   // of the phase under way
+  const lane_state *initialized_by;
+  bool published = false;
+  char order[2] = {};
+};
+
+/// A bulk copy that has not been made yet.
+struct bulk_job {
+  void *to;
+  const void *from;
+  std::size_t bytes;
+  void *barrier;
+  std::unique_ptr<char> asked; // whose address ThreadSanitizer's clock of the asking thread hangs on
+};
+
 struct block_state {
   grid_state *grid;
   unsigned index;
@@ -113,6 +135,8 @@ struct block_state {
   int arrived = 0, parity = 0, finished = 0;
   char order[2] = {};
   bool starved = false;
+  std::map<const void *, barrier_state> barriers;
+  std::vector<bulk_job> jobs;
   std::uint64_t delayed_until = 0;
 };
 
@@ -141,7 +165,12 @@ public:
   [[noreturn]] void fail(const std::string &what);
   void thread_body();
 
+  void count_on(block_state &block, void *address, int arrivals, std::int64_t bytes);
+  barrier_state &barrier_at(void *address);
+
   lane_state *lane = nullptr; // that runs
+  bulk_job *job = nullptr;    // that is made, and whose it is
+  block_state *copying = nullptr;
   std::string failure;
   bool preempt = false;
   generator random;
@@ -155,6 +184,7 @@ private:
   bool start_block();
   block_state *choose();
   void run_block(block_state &block);
+  bool make_copy();
   void retire(std::size_t slot);
   bool wake_everyone();
   std::string who_waits() const;
@@ -169,7 +199,6 @@ private:
   std::vector<std::unique_ptr<block_state>> retired_;
   std::vector<fiber *> used_; // not to be used again within this run
   unsigned slots_, started_ = 0, starved_ = ~0u;
-  bool overlaps_;
   int idle_wakes_ = 0;
   std::uint64_t stores_at_wake_ = 0;
   std::vector<block_state *> candidates_;
@@ -215,9 +244,10 @@ machine::machine(const schedule &chosen, const std::vector<kernel> &stream, cons
     most = std::max(most, code.blocks);
     grids_.push_back(std::move(grid));
   }
-  // Few slots most of the time, since few blocks share the most time; all at once some of the time.
-  slots_ = which == mode::one_slot ? 1 : random.below(4) == 0 ? most : 2 + random.below(6);
-  overlaps_ = random.below(2) == 0;
+  const unsigned slots[] = {most, 2 + random.below(6), 1 + random.below(most)};
+  slots_ = which == mode::one_slot ? 1 : slots[random.below(3)];
+  for (const kernel &code : stream)
+    if (code.cooperative) slots_ = std::max(slots_, code.blocks);
   if (which == mode::starve_one_block) starved_ = random.below(most) + (grids_.size() > 1 ? stream.front().blocks : 0);
 }
 
@@ -287,8 +317,8 @@ bool machine::start_block() {
   for (auto &grid : grids_) {
     if (grid->arrivals.empty()) continue;
     grid_state *const before = grid->previous;
-    if (before != nullptr && !(overlaps_ ? before->lets_next_start() : before->complete())) return false;
-    if (before != nullptr && before->complete()) acquire(&before->ended);
+    if (before != nullptr && !(grid->code->may_overlap ? before->lets_next_start() : before->complete())) return false;
+    if (before != nullptr && !grid->code->may_overlap) acquire(&before->ended);
     auto block = std::make_unique<block_state>();
     block->grid = grid.get();
     block->index = grid->arrivals.back();
@@ -413,8 +443,10 @@ void machine::run() {
   while (failure.empty()) {
     ++steps;
     admit();
+    if (random.below(4) == 0) make_copy();
     block_state *const block = choose();
     if (block == nullptr) {
+      if (make_copy()) continue;
       if (resident.empty()) break;
       const std::string waits = who_waits();
       if (!wake_everyone()) failure = "deadlock, nobody can run:" + waits;
@@ -435,16 +467,81 @@ void machine::run() {
   lane = nullptr;
   here = nullptr;
   // After a failure, the fibers of threads that have not ended are abandoned, with their stacks.
+  for (const auto &block : resident)
+    for (lane_state &one : block->lanes) one.runs->abandon();
   if (!failure.empty()) throw std::runtime_error(failure);
 }
 
+/// Makes one of the bulk copies that were asked for, any one.
+bool machine::make_copy() {
+  std::size_t all = 0;
+  for (const auto &block : resident) all += block->jobs.size();
+  if (all == 0) return false;
+  std::size_t chosen = random.below(static_cast<unsigned>(all));
+  for (const auto &block : resident) {
+    if (chosen >= block->jobs.size()) {
+      chosen -= block->jobs.size();
+      continue;
+    }
+    std::swap(block->jobs[chosen], block->jobs.back());
+    bulk_job made = std::move(block->jobs.back());
+    block->jobs.pop_back();
+    // By a fiber of its own: the copy is ordered after it was asked for and before the barrier's phase, and nothing else.
+    job = &made;
+    copying = block.get();
+    fiber *const runs = take_fiber();
+    runs->resume();
+    used_.push_back(runs); // as a thread's
+    job = nullptr;
+    count_on(*block, made.barrier, 0, -static_cast<std::int64_t>(made.bytes));
+    return true;
+  }
+  return false;
+}
+
+barrier_state &machine::barrier_at(void *address) {
+  block_state &block = *lane->warp->block;
+  const auto found = block.barriers.find(address);
+  if (found == block.barriers.end()) fail("a barrier that was not initialized");
+  if (!found->second.published && found->second.initialized_by != lane) fail("a barrier that was not published");
+  return found->second;
+}
+
+/// Arrivals and copies count on a barrier; the last ends the phase.
+void machine::count_on(block_state &block, void *address, int arrivals, std::int64_t bytes) {
+  barrier_state &barrier = block.barriers.at(address);
+  barrier.pending -= arrivals;
+  barrier.owed += bytes;
+  if (barrier.pending < 0) fail("more arrivals at a barrier than it was initialized for");
+  if (barrier.pending != 0 || barrier.owed != 0) return;
+  barrier.pending = barrier.arrivals;
+  barrier.parity ^= 1;
+  idle_wakes_ = 0;
+  for (warp_state &warp : block.warps)
+    for (int l = 0; l < warp_threads; ++l) {
+      const lane_state &one = block.lanes[warp.index * warp_threads + l];
+      if (!(warp.in_barrier & one.bit) || one.looked_at != address) continue;
+      warp.in_barrier &= ~one.bit;
+      warp.ready |= one.bit;
+    }
+}
+
 void machine::thread_body() {
+  if (job != nullptr) {
+    acquire(job->asked.get());
+    std::memcpy(job->to, job->from, job->bytes);
+    barrier_state &barrier = copying->barriers.at(job->barrier);
+    release(&barrier.order[barrier.parity]);
+    return;
+  }
   lane_state &self = *lane;
   grid_state &grid = *self.warp->block->grid;
   acquire(&grid.began);
   grid.code->body();
   warp_state &warp = *self.warp;
   block_state &block = *warp.block;
+  if (block.finished + 1 == static_cast<int>(block.lanes.size()) && !block.jobs.empty())
+    fail("the block ends before its bulk copies are made");
   if (!self.copies.empty()) fail("ends before its copies have arrived");
   if (warp.meets.arrived != 0)
     fail(std::string("ends while others of its warp wait in ") + name_of_operation(warp.meets.which));
@@ -453,7 +550,7 @@ void machine::thread_body() {
   warp.finished |= self.bit;
   ++block.finished;
   ++grid.finished;
-  release_next_kernel();
+  if (!self.released_next) ++grid.released;
   release(&grid.ended);
 }
 
@@ -615,6 +712,7 @@ void back_off(source_line where) { stall(*running, operation::back_off, where); 
 
 void release_next_kernel() {
   lane_state &self = *running->lane;
+  running->maybe_yield();
   if (!self.released_next) ++self.warp->block->grid->released;
   self.released_next = true;
 }
@@ -625,6 +723,54 @@ void wait_for_previous_kernel(source_line where) {
   if (before == nullptr) return;
   while (!before->complete()) m.wait_as(&warp_state::in_grid, operation::wait_for_previous_kernel, where);
   acquire(&before->ended);
+}
+
+void initialize_barrier(void *barrier, int arrivals) {
+  machine &m = *running;
+  block_state &block = *m.lane->warp->block;
+  const auto *const at = static_cast<unsigned char *>(barrier);
+  if (at < block.shared || at + 8 > block.shared + m.lane->place.shared_bytes) m.fail("a barrier outside shared memory");
+  barrier_state made;
+  made.arrivals = made.pending = arrivals;
+  made.initialized_by = m.lane;
+  if (!block.barriers.emplace(barrier, std::move(made)).second) m.fail("a barrier is initialized twice");
+}
+
+void publish_barriers() {
+  machine &m = *running;
+  for (auto &entry : m.lane->warp->block->barriers)
+    if (entry.second.initialized_by == m.lane) entry.second.published = true;
+}
+
+void arrive(void *barrier, unsigned owed_bytes, source_line) {
+  machine &m = *running;
+  m.maybe_yield();
+  barrier_state &at = m.barrier_at(barrier);
+  release(&at.order[at.parity]);
+  m.count_on(*m.lane->warp->block, barrier, 1, owed_bytes);
+  m.maybe_yield();
+}
+
+void wait(void *barrier, unsigned parity, source_line where) {
+  machine &m = *running;
+  m.maybe_yield();
+  barrier_state &at = m.barrier_at(barrier);
+  while (at.parity == parity) {
+    m.lane->looked_at = barrier;
+    m.wait_as(&warp_state::in_barrier, operation::wait, where);
+  }
+  acquire(&at.order[parity]);
+}
+
+void bulk_copy(void *to, const void *from, unsigned bytes, void *barrier, source_line) {
+  machine &m = *running;
+  m.barrier_at(barrier);
+  const auto misaligned = [](const void *address) { return reinterpret_cast<std::uintptr_t>(address) % 16 != 0; };
+  if (bytes == 0 || bytes % 16 != 0 || misaligned(to) || misaligned(from)) m.fail("a bulk copy that is not aligned to 16 bytes");
+  bulk_job asked{to, from, bytes, barrier, std::make_unique<char>()};
+  release(asked.asked.get());
+  m.lane->warp->block->jobs.push_back(std::move(asked));
+  m.maybe_yield();
 }
 
 void put_copy(const pending_copy &copy) { running->lane->copies.push_back(copy); }

@@ -41,6 +41,8 @@ struct kernel {
   int threads; // of a block
   std::size_t shared_bytes;
   std::function<void()> body; // of one thread
+  bool may_overlap = false; // starts when the kernel before allows it, not when that has ended
+  bool cooperative = false; // all blocks are resident
 };
 
 /// Cells that a report calls by name: `name`[(address - begin) / bytes of one].
@@ -50,7 +52,7 @@ struct named_memory {
   std::size_t bytes, bytes_of_one;
 };
 
-/// Runs the kernels in order, as on one stream. They overlap as far as release_next_kernel() allows, in some schedules.
+/// Runs the kernels in order, as on one stream.
 /// Throws std::runtime_error with the report when something is wrong.
 void run(const schedule &chosen, const std::vector<kernel> &stream, const std::vector<named_memory> &names = {});
 
@@ -79,7 +81,7 @@ struct thread_place {
 /// Of the thread that runs.
 extern const thread_place *here;
 
-enum class operation { none, synchronize_block, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel };
+enum class operation { none, synchronize_block, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel, wait };
 
 void synchronize_block(source_line where);
 /// The thread arrives at a collective of its warp and continues when all 32 have; returns everybody's bits. `argument` must
@@ -108,6 +110,13 @@ struct pending_copy {
 };
 void put_copy(const pending_copy &copy);
 bool take_copy(pending_copy &copy);
+
+// Barriers in shared memory, by address; and copies that count on them, made at any time after they are asked for.
+void initialize_barrier(void *barrier, int arrivals);
+void publish_barriers();
+void arrive(void *barrier, unsigned owed_bytes, source_line where);
+void wait(void *barrier, unsigned parity, source_line where);
+void bulk_copy(void *to, const void *from, unsigned bytes, void *barrier, source_line where);
 
 /// A coin of the schedule's.
 bool coin();

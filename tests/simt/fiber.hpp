@@ -79,6 +79,15 @@ public:
     self.arrived();
   }
 
+  /// Not to be resumed again: what it did comes before what the caller does next.
+  void abandon() {
+#if defined(EMULATOR_THREAD_SANITIZER)
+    void *const main_identity = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(identity_, 0);
+    __tsan_switch_to_fiber(main_identity, 0);
+#endif
+  }
+
 private:
   static constexpr std::size_t bytes = 128 * 1024, guard = 4096;
 

@@ -157,15 +157,15 @@ private:
   std::vector<T> values_;
 };
 
-/// The edges of row, tile and group with their neighbours, up to `largest`, in turn; every other trial any length.
-inline std::size_t pick_size(trial &one, const tree_sizes &size, std::size_t largest) {
+/// The edges of row, tile and group with their neighbours, from `smallest` to `largest`, in turn; every other trial any length.
+inline std::size_t pick_size(trial &one, const tree_sizes &size, std::size_t largest, std::size_t smallest = 1) {
   const std::uint64_t turn = one.index / emulator::mode_count;
-  const std::size_t any = 1 + one.random() % largest;
+  const std::size_t any = smallest + one.random() % (largest - smallest + 1);
   if (turn % 2 == 1) return any;
   std::vector<std::size_t> sizes;
-  for (std::size_t edge : {size.vector, size.row, size.tile, 2 * size.tile, 5 * size.tile, size.group, size.group + size.tile, 2 * size.group, 2 * size.group + size.tile})
+  for (std::size_t edge : {size.vector, size.row, size.tile, 2 * size.tile, 5 * size.tile, size.group, size.group + size.tile, 2 * size.group, 2 * size.group + size.tile, 3 * size.group + size.tile})
     for (std::size_t n : {edge - 1, edge, edge + 1})
-      if (n >= 1 && n <= largest) sizes.push_back(n);
+      if (n >= smallest && n <= largest) sizes.push_back(n);
   return sizes[turn / 2 % sizes.size()];
 }
 
@@ -184,9 +184,10 @@ void scan_as(Input input, Output output, const T &initial, Operator op, std::siz
 
 /// `In` as it lies in memory, `T` as it is accumulated and written. `expected(n, bytes_out)` are the results.
 template <kind Kind, int Warps, bool AnyIterator, class T, class In, class Operator, class Expected>
-void check_scan(trial &one, const std::vector<In> &elements, const T &initial, Operator op, const T &filler, Expected expected) {
+void check_scan(trial &one, const std::vector<In> &elements, const T &initial, Operator op, const T &filler, Expected expected,
+                std::size_t smallest = 1) {
   const tree_sizes size(sizeof(In), sizeof(T));
-  const std::size_t n = pick_size(one, size, elements.size());
+  const std::size_t n = pick_size(one, size, elements.size(), smallest);
   guarded_buffer<In> input(n, one.random() % 2, elements.back());
   std::copy(elements.begin(), elements.begin() + n, input.data());
   const In *const from = input.data();

@@ -16,8 +16,8 @@ void explore(std::uint64_t count, std::size_t tiles) {
 
 } // namespace
 
-TEST_CASE("cells of one word, 1 warp") { explore<test::interval, 512, 1>(4000, 70); }
-TEST_CASE("cells of two words, 1 warp") { explore<test::split_interval, 512, 1>(4000, 70); }
-TEST_CASE("cells with a flag, 1 warp") { explore<test::long_interval, 512, 1>(2000, 70); }
+TEST_CASE("cells of one word, 1 warp") { explore<test::interval, 512, 1>(4000, 101); }
+TEST_CASE("cells of two words, 1 warp") { explore<test::split_interval, 512, 1>(4000, 101); }
+TEST_CASE("cells with a flag, 1 warp") { explore<test::long_interval, 512, 1>(2000, 101); }
 TEST_CASE("cells with a flag, objects, 1 warp") { explore<test::owned_interval, 512, 1>(1000, 35); }
 TEST_CASE("cells with a flag, objects, 4 warps") { explore<test::owned_interval, 128, 4>(500, 35); }

@@ -8,7 +8,7 @@
 namespace {
 
 template <test::kind Kind, int Warps, class T, class In>
-void intervals(std::uint64_t count, std::size_t tiles) {
+void intervals(std::uint64_t count, std::size_t tiles, std::size_t tiles_at_least = 0) {
   const auto elements = test::interval_elements<In, T>(tiles * test::tree_sizes(sizeof(In), sizeof(T)).tile);
   const std::uint32_t begin = Kind == test::kind::inclusive ? 1 : 0, end = Kind == test::kind::exclusive ? 1 : 2;
   const auto expected = [=](std::size_t n, std::size_t) {
@@ -18,7 +18,8 @@ void intervals(std::uint64_t count, std::size_t tiles) {
   };
   test::for_each_trial(count, [&](test::trial &one) {
     test::check_scan<Kind, Warps, false, T>(one, elements, test::make_interval<T>(test::interval_initial), test::join_neighbours{},
-                                            test::make_interval<T>({77, 78}), expected);
+                                            test::make_interval<T>({77, 78}), expected,
+                                            1 + tiles_at_least * test::tree_sizes(sizeof(In), sizeof(T)).tile);
   });
 }
 
@@ -29,9 +30,27 @@ TEST_CASE("cells with a flag, objects, 2 warps") {
   intervals<kind::inclusive, 2, test::owned_interval, test::widened<test::owned_interval, 256>>(40, 35);
 }
 TEST_CASE("cells of two words, 1 warp") {
-  intervals<kind::exclusive, 1, test::split_interval, test::widened<test::split_interval, 512>>(80, 70);
+  intervals<kind::exclusive, 1, test::split_interval, test::widened<test::split_interval, 512>>(40, 35);
+}
+TEST_CASE("four groups, cells of one word") {
+  intervals<kind::inclusive, 1, test::interval, test::widened<test::interval, 512>>(60, 100, 96);
 }
 TEST_CASE("cells of one word, vectors of two elements") { intervals<kind::inclusive, 2, test::interval, test::interval>(40, 3); }
+/// Results narrower than elements take other places of their row than their own elements had.
+TEST_CASE("4 bytes to 1, misaligned") {
+  test::for_each_trial(20, [&](test::trial &one) {
+    const std::size_t n = test::pick_size(one, test::tree_sizes(4, 1), 2 * 4096), shift = one.random() % 4;
+    std::vector<std::uint32_t> input;
+    std::vector<std::uint8_t> output(n + shift), expected(shift);
+    for (std::uint32_t i = 0, sum = 0; i < n; ++i) {
+      input.push_back(static_cast<std::uint32_t>(one.random()));
+      expected.push_back(static_cast<std::uint8_t>(sum += input.back()));
+    }
+    test::scan_as<kind::inclusive, 4, std::uint32_t>(static_cast<const std::uint32_t *>(input.data()), output.data() + shift, 0u,
+                                                     lookback::plus{}, n, one.schedule);
+    REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
+  });
+}
 /// The results go over the keys: a tile may overwrite the key that its right neighbour has to compare with.
 TEST_CASE("by key, over the keys") {
   using number = std::uint32_t;

@@ -62,6 +62,7 @@ void scan(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
   stream.push_back({tiles, Warps * 32, sizeof(typename block::storage), [=] {
                       core::decoupled_look_back_kernel<Problem, look_back_by<Warps>>(problem, state, n);
                     }});
+  stream.back().may_overlap = chosen.seed % 2 == 0;
   emulator::run(chosen, stream, names);
 }
 

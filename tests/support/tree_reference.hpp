@@ -130,7 +130,7 @@ std::vector<T> tree_scan_by_key(const std::vector<Key> &keys, const std::vector<
     elements.push_back({init && head ? static_cast<T>(op(*init, values[i])) : values[i], head});
   }
   const auto scanned =
-      scan_tree<headed<T>>(elements, segmented<T, Operator>{op}, {}, tree_sizes(sizeof(headed<T>), bytes_out));
+      scan_tree<headed<T>>(elements, segmented<T, Operator>{op}, {}, tree_sizes(sizeof(T), bytes_out));
   std::vector<T> results;
   for (std::size_t i = 0; i < values.size(); ++i)
     results.push_back(!init ? scanned.through[i]->value : elements[i].head ? *init : scanned.before[i]->value);

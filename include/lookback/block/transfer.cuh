@@ -55,6 +55,22 @@ LOOKBACK_DEVICE bool moves_as_vectors(const Iterator &iterator) {
     return false;
 }
 
+/// An element is what stands in memory, or made of it once it has come.
+template <class Iterator, class = void>
+struct element_source {
+  using fetched = value_t<Iterator>;
+  LOOKBACK_DEVICE static fetched fetch(const Iterator &input, int i) { return static_cast<fetched>(input[i]); }
+  LOOKBACK_DEVICE static const fetched &finish(const Iterator &, const fetched &memory, int) { return memory; }
+};
+template <class Iterator>
+struct element_source<Iterator, std::void_t<typename Iterator::fetched>> {
+  using fetched = typename Iterator::fetched;
+  LOOKBACK_DEVICE static fetched fetch(const Iterator &input, int i) { return input.fetch(i); }
+  LOOKBACK_DEVICE static auto finish(const Iterator &input, const fetched &memory, int i) {
+    return input.finish(memory, i);
+  }
+};
+
 /// Starts moving rows `first_row`, ... of a tile at `input` to shared memory, each to its place. `elements(i)` is how many
 /// elements of row i exist; the others are not touched. Complete for the warp after finish_fetch().
 template <int E, int Rows, class T, class Iterator, class Elements>
@@ -75,30 +91,37 @@ LOOKBACK_DEVICE void fetch_rows(const Iterator &input, Elements elements, bool a
       return;
     }
   }
-  // Sixteen loads are on their way before the first is waited for.
-  constexpr int batch = Rows * E <= 16 ? Rows : 16 / E;
+  // Every load of a batch is on its way before the first is waited for.
+  using source = element_source<Iterator>;
+  constexpr int at_once = sizeof(typename source::fetched) <= 8 ? 16 : 8;
+  constexpr int batch = Rows * E <= at_once ? Rows : E < at_once ? at_once / E : 1;
   static_assert(Rows % batch == 0, "whole batches");
   for (int first = 0; first < Rows; first += batch) {
-    uninitialized_array<T, batch * E> loaded;
+    uninitialized_array<typename source::fetched, batch * E> loaded;
     LOOKBACK_UNROLL
     for (int j = 0; j < batch * E; ++j) {
       const int i = first + j / E, place = j % E * simt::warp_threads + lane;
-      if (place < elements(i)) construct(loaded[j], static_cast<T>(input[i * row_elements + place]));
+      if (place < elements(i)) construct(loaded[j], source::fetch(input, i * row_elements + place));
     }
     LOOKBACK_UNROLL
     for (int j = 0; j < batch * E; ++j) {
       const int i = first + j / E, place = j % E * simt::warp_threads + lane;
-      if (place < elements(i)) construct(shared[i * row_elements + place], loaded[j]);
+      if (place < elements(i))
+        construct(shared[i * row_elements + place], source::finish(input, loaded[j], i * row_elements + place));
     }
   }
 }
 
-/// Asks for `Bytes` bytes at `address` to be brought to the L2 cache, the whole block together.
-template <std::size_t Bytes>
-LOOKBACK_DEVICE void prefetch(const void *address) {
-  constexpr std::size_t line = 128;
-  for (std::size_t at = simt::thread_index() * line; at < Bytes; at += simt::block_threads() * line)
-    simt::prefetch(static_cast<const char *>(address) + at);
+/// Asks for `elements` elements at `first` to be brought to the L2 cache, the whole block together. Only memory that is
+/// plain can be asked for.
+template <class Iterator>
+LOOKBACK_DEVICE void prefetch(const Iterator &first, int elements) {
+  if constexpr (std::is_pointer<Iterator>::value) {
+    constexpr int line = 128;
+    const int bytes = elements * static_cast<int>(sizeof(*first));
+    for (int at = simt::thread_index() * line; at < bytes; at += simt::block_threads() * line)
+      simt::prefetch(reinterpret_cast<const char *>(first) + at);
+  }
 }
 
 /// The warp's rows are in shared memory.

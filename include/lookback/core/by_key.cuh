@@ -14,6 +14,12 @@ struct keyed {
   bool head;
 };
 
+/// The tree over pairs has the shape that it would have over the values.
+template <class T>
+struct shaped_by<keyed<T>> {
+  using type = T;
+};
+
 template <class T, class Operator>
 struct segmented_operator {
   Operator op;
@@ -46,16 +52,36 @@ public:
     return moved;
   }
 
+  /// What memory has of an element: everything that can be asked for before anything is known.
+  struct fetched {
+    key before, own;
+    value_t<Values> value;
+  };
   LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE keyed<T> operator[](difference_type distance) const {
+  LOOKBACK_HOST_DEVICE fetched fetch(difference_type distance) const {
     const difference_type i = position_ + distance;
-    const bool head = is_head(i);
+    return fetched{keys_[i % TileElements == 0 ? i : i - 1], keys_[i], values_[i]};
+  }
+  /// The element that was fetched. Its own key stands in for a key before it that may be overwritten already.
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE keyed<T> finish(const fetched &memory, difference_type distance) const {
+    const difference_type i = position_ + distance;
+    Equal equal = equal_;
+    bool head = true;
+    if (i % TileElements != 0)
+      head = !equal(memory.before, memory.own);
+    else if (i != 0)
+      head = !equal(boundary_[i / TileElements], memory.own);
     if constexpr (Initial::exists) {
       Operator op = op_;
-      if (head) return keyed<T>{static_cast<T>(op(static_cast<T>(initial_.value), static_cast<T>(values_[i]))), true};
+      if (head) return keyed<T>{static_cast<T>(op(static_cast<T>(initial_.value), static_cast<T>(memory.value))), true};
     }
-    return keyed<T>{static_cast<T>(values_[i]), head};
+    return keyed<T>{static_cast<T>(memory.value), head};
   }
+  LOOKBACK_HOST_DEVICE keyed<T> operator[](difference_type distance) const { return finish(fetch(distance), distance); }
+
+  LOOKBACK_HOST_DEVICE const Keys &keys() const { return keys_; }
+  LOOKBACK_HOST_DEVICE const Values &values() const { return values_; }
 
   /// Where the keys before tiles 1, 2, ... are kept: room for one key a tile.
   LOOKBACK_HOST_DEVICE void bind_boundary(void *room) { boundary_ = static_cast<key *>(room); }
@@ -66,14 +92,6 @@ public:
   }
 
 private:
-  LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE bool is_head(difference_type i) const {
-    Equal equal = equal_;
-    if (i == 0) return true;
-    if (i % TileElements == 0) return !equal(boundary_[i / TileElements], keys_[i]);
-    return !equal(keys_[i - 1], keys_[i]);
-  }
-
   Keys keys_;
   Values values_;
   Equal equal_;
@@ -112,7 +130,7 @@ struct exclusive_by_key {
 /// y(i) = x(s) . x(s + 1) ... x(i), s the first element of i's run of equal consecutive keys.
 template <class T, class Keys, class Values, class Output, class Equal, class Operator>
 auto make_inclusive_by_key(Keys keys, Values values, Output output, Equal equal, Operator op) {
-  using shape = tree_shape<sizeof(keyed<T>), size_of<typename output_value<Output, T>::type>::value>;
+  using shape = tree_shape<sizeof(T), size_of<typename output_value<Output, T>::type>::value>;
   using input = keyed_input<T, Keys, Values, Equal, Operator, no_initial, shape::tile_elements>;
   return scan_problem<true, keyed<T>, input, Output, segmented_operator<T, Operator>, no_initial,
                       inclusive_by_key>(input(keys, values, equal, op, no_initial{}), output, {op}, {}, {});
@@ -121,7 +139,7 @@ auto make_inclusive_by_key(Keys keys, Values values, Output output, Equal equal,
 /// y(i) = init . x(s) . x(s + 1) ... x(i - 1), s as above; y(s) = init.
 template <class T, class Keys, class Values, class Output, class Equal, class Operator>
 auto make_exclusive_by_key(Keys keys, Values values, Output output, T init, Equal equal, Operator op) {
-  using shape = tree_shape<sizeof(keyed<T>), size_of<typename output_value<Output, T>::type>::value>;
+  using shape = tree_shape<sizeof(T), size_of<typename output_value<Output, T>::type>::value>;
   using initial = initial_value<T>;
   using input = keyed_input<T, Keys, Values, Equal, Operator, initial, shape::tile_elements>;
   return scan_problem<false, keyed<T>, input, Output, segmented_operator<T, Operator>, initial_value<keyed<T>>,

@@ -29,6 +29,11 @@ struct output_value {
   using declared = value_t<Iterator>;
   using type = std::conditional_t<std::is_void<declared>::value, Fallback, declared>;
 };
+/// The type whose size shapes the tree on the input side: the element's own, unless it says otherwise (by key).
+template <class Item>
+struct shaped_by {
+  using type = Item;
+};
 template <class T>
 struct size_of : std::integral_constant<std::size_t, sizeof(T)> {};
 
@@ -48,7 +53,8 @@ struct scan_problem {
   using result = std::decay_t<decltype(std::declval<const Project &>()(std::declval<const Accumulator &>(),
                                                                       std::declval<const Accumulator &>()))>;
   using stored = typename stored_value<Output, result>::type;
-  using shape = tree_shape<sizeof(item), size_of<typename output_value<Output, item>::type>::value>;
+  using shaping = typename shaped_by<item>::type;
+  using shape = tree_shape<sizeof(shaping), size_of<typename output_value<Output, shaping>::type>::value>;
   static constexpr bool inclusive = Inclusive;
 
   Input input;

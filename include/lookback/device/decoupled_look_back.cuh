@@ -65,9 +65,15 @@ public:
 
     // ---- read, and reduce: vectors, then rows ---------------------------------------------------------------------
     fetch_rows<E, rows>(input, elements, vector_loads, items);
-    if constexpr (Full && std::is_pointer<typename Problem::input_type>::value)
-      if (simt::block_count() - tile > prefetch_distance + 1)
-        prefetch<sizeof(shared.tile)>(problem.input + first_of(tile + prefetch_distance));
+    if (Full && simt::block_count() - tile > prefetch_distance + 1) {
+      const auto ahead = first_of(tile + prefetch_distance);
+      if constexpr (boundary_of<typename Problem::input_type>::exists) {
+        prefetch(problem.input.keys() + ahead, shape::tile_elements);
+        prefetch(problem.input.values() + ahead, shape::tile_elements);
+      } else {
+        prefetch(problem.input + ahead, shape::tile_elements);
+      }
+    }
     finish_fetch();
     uninitialized_array<T, rows> totals; // V(lane), inclusive
     LOOKBACK_UNROLL

@@ -147,8 +147,8 @@ cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_
     }
   }
   const bool many = by == path::look_back_many || (by == path::fastest && tiles >= many_tiles_from);
-  return many ? launch_look_back<Problem, many_tiles<shape::tile_rows>>(problem, state, elements, stream)
-              : launch_look_back<Problem, few_tiles<shape::tile_rows>>(problem, state, elements, stream);
+  return many ? launch_look_back<Problem, many_tiles<Problem>>(problem, state, elements, stream)
+              : launch_look_back<Problem, few_tiles<Problem>>(problem, state, elements, stream);
 }
 
 } // namespace lookback::detail

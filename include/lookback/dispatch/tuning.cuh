@@ -12,13 +12,17 @@ namespace lookback::detail {
 /// The look-back. H200, i32 inclusive sum, warps x blocks, us:   2^10    2^16    2^28
 ///   8 x 1   for a few tiles, where latency counts                5.0     6.9     813
 ///   4 x 10  for many, where tiles in flight count                6.2     8.1     621
-template <int Rows>
+template <class Problem>
 struct few_tiles {
-  static constexpr look_back_tuning value{Rows < 8 ? Rows : 8, 1};
+  static constexpr int rows = Problem::shape::tile_rows;
+  static constexpr look_back_tuning value{rows < 8 ? rows : 8, 1};
 };
-template <int Rows>
+template <class Problem>
 struct many_tiles {
-  static constexpr look_back_tuning value{Rows < 4 ? Rows : 4, 10};
+  static constexpr int rows = Problem::shape::tile_rows, warps = rows < 4 ? rows : 4;
+  // No fewer registers than the blocks that fit a multiprocessor's 227 KB of shared memory leave.
+  static constexpr int fit = 227 * 1024 / (sizeof(typename tile_scan<Problem, warps>::storage) + 1024);
+  static constexpr look_back_tuning value{warps, fit < 1 ? 1 : fit < 10 ? fit : 10};
 };
 constexpr unsigned many_tiles_from = 256;
 

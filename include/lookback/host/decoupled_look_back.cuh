@@ -5,7 +5,7 @@
 
 #include <lookback/core/by_key.cuh>
 #include <lookback/device/tile_state.cuh>
-#include <lookback/host/tile.cuh>
+#include <lookback/host/integer_sum.cuh>
 
 #include <cuda/atomic>
 
@@ -115,7 +115,7 @@ template <class Problem>
 class threaded_scan {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
-  using tile_scan = tree_tile<Problem>;
+  using tile_scan = std::conditional_t<is_integer_sum<Problem>, sum_tile<Problem>, tree_tile<Problem>>;
   static constexpr std::size_t group_tiles = shape::group_tiles;
 
 public:
@@ -125,7 +125,8 @@ public:
 
   /// Scans with at most `threads` threads, of which the caller is one. Throws what an operator threw first, on whichever
   /// thread, when all threads have ended; the output is then written in part.
-  void run(unsigned threads) {
+  void run(std::size_t threads) {
+    threads_ = threads;
     {
       crew helpers;
       helpers.threads.reserve(threads);
@@ -161,7 +162,10 @@ private:
         const auto first = static_cast<std::ptrdiff_t>(id) * shape::tile_elements;
         tile->reduce(first, static_cast<int>(std::min<std::int64_t>(n_ - first, shape::tile_elements)));
         const maybe<T> prefix = look_back(id, *tile);
-        tile->scan(prefix.exists() ? &prefix.value() : nullptr);
+        // With tiles of equal cost, threads take them in turn.
+        const bool known = id + threads_ + 1 < tiles_;
+        tile->scan(prefix.exists() ? &prefix.value() : nullptr,
+                   known ? first + static_cast<std::ptrdiff_t>(threads_) * shape::tile_elements : -1);
       }
     } catch (const abandoned &) {
     } catch (...) {
@@ -236,6 +240,7 @@ private:
   Problem problem_;
   const std::int64_t n_;
   const std::size_t tiles_;
+  std::size_t threads_ = 1;
   saved_boundary<typename Problem::input_type> boundary_;
   owned_cells<T> tile_totals_, group_totals_, group_prefixes_;
   std::atomic<std::size_t> next_tile_{0};

@@ -26,6 +26,7 @@ public:
 
   const T &operator[](int i) const { return items_[i]; }
   T *address() { return &items_[0]; }
+  const T *address() const { return &items_[0]; }
   template <class Value>
   void set(int i, Value &&value) {
     construct(items_[i], std::forward<Value>(value));
@@ -75,15 +76,18 @@ void network_step(const T *__restrict from, T *__restrict to, int rows, Operator
   }
 }
 
-/// The network over each of `rows` rows, one step of all rows after the other: by the time a value is read, its store has
-/// long left the core's store buffer, which could not forward it to a read at another alignment.
+/// The network over each of `rows` rows. The first two steps read at other alignments than they wrote, which a core's store
+/// buffer cannot forward; all rows take each of them together, so that the stores have long left the buffer.
 template <class T, class Operator>
 void kogge_stone(T *totals, T *scanned, int rows, Operator &op) {
   network_step<1>(totals, scanned, rows, op);
   network_step<2>(scanned, totals, rows, op);
-  network_step<4>(totals, scanned, rows, op);
-  network_step<8>(scanned, totals, rows, op);
-  network_step<16>(totals, scanned, rows, op);
+  for (int r = 0; r < rows; ++r, totals += lane_count, scanned += lane_count) {
+    uninitialized_array<T, lane_count> fourth, eighth;
+    network_step<4>(totals, &fourth[0], 1, op);
+    network_step<8>(&fourth[0], &eighth[0], 1, op);
+    network_step<16>(&eighth[0], scanned, 1, op);
+  }
 }
 
 } // namespace lookback::detail

@@ -7,24 +7,35 @@
 
 namespace lookback::detail {
 
+/// Bytes of input that are worth a thread. Starting one costs what a core does in the meantime.
+inline constexpr std::int64_t bytes_per_thread = 1 << 18;
+
+/// Threads for `bytes` bytes: those that have enough to do, as far as this process may use that many cores.
+inline std::size_t useful_threads(std::int64_t bytes) {
+  if (bytes < 2 * bytes_per_thread) return 1;
+  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  return static_cast<std::size_t>(std::max<std::int64_t>(1, std::min(bytes / bytes_per_thread, cores)));
+}
+
 /// Scans n elements, which fit in `tile`.
 template <class Tile, class Problem>
 void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
   tile.reduce(0, static_cast<int>(n));
   if constexpr (Problem::initial_type::exists) {
     const auto initial = static_cast<typename Problem::accumulator>(problem.initial.value);
-    tile.scan(&initial);
+    tile.scan(&initial, -1);
   } else {
-    tile.scan(nullptr);
+    tile.scan(nullptr, -1);
   }
 }
-
-/// Starting a thread costs more than it saves below this many bytes of input.
-inline constexpr std::int64_t bytes_worth_a_thread = 1 << 20;
 
 template <class Problem>
 void scan(const Problem &problem, std::int64_t n) {
   using shape = typename Problem::shape;
+  const std::size_t threads = useful_threads(n * static_cast<std::int64_t>(shape::element_bytes));
+  if constexpr (is_integer_sum<Problem>) {
+    if (threads == 1) return scan_sum(problem, n);
+  }
   if (n <= shape::row_elements) {
     tree_tile<Problem, 1> tile(problem);
     scan_one_tile(tile, problem, n);
@@ -32,16 +43,12 @@ void scan(const Problem &problem, std::int64_t n) {
     const auto tile = std::make_unique<tree_tile<Problem>>(problem);
     scan_one_tile(*tile, problem, n);
   } else {
-    const std::int64_t bytes = n * static_cast<std::int64_t>(shape::element_bytes);
-    const std::int64_t useful = bytes / bytes_worth_a_thread + 1;
-    const unsigned threads =
-        useful == 1 ? 1 : static_cast<unsigned>(std::min<std::int64_t>(useful, std::thread::hardware_concurrency()));
     threaded_scan<Problem>(problem, n).run(threads);
   }
 }
 
 /// Runs the problem that `make()` describes over n elements. Returns result + n; for n <= 0 returns `result` untouched,
-/// having called nothing. Throws what an operator, a copy or an allocation threw.
+/// having called nothing. Throws what an operator, a copy or an allocation threw; the output may then be written in part.
 template <class Derived, class Output, class Make>
 Output run(const host_execution_policy<Derived> &, std::int64_t n, Output result, Make make) {
   if (n <= 0) return result;

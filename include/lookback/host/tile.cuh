@@ -2,63 +2,11 @@
 // One tile in the tree's order on one CPU thread: read once from memory, reduced, and scanned while it is still in cache.
 #pragma once
 
-#include <lookback/core/problem.cuh>
-#include <lookback/host/network.cuh>
+#include <lookback/host/items.cuh>
 
 #include <cstring>
 
 namespace lookback::detail {
-
-/// The elements of a tile as accumulators. Behind a pointer they are read where they are, twice; any other iterator is
-/// asked once for each element, before anything is written, and the answers are kept.
-template <class Problem, int Capacity>
-class tile_items {
-  using T = typename Problem::accumulator;
-  using item = typename Problem::item;
-  using input = typename Problem::input_type;
-  static constexpr bool stays = std::is_pointer<input>::value;
-
-public:
-  explicit tile_items(const Problem &problem) : input_(problem.input) {}
-
-  /// Elements `first` to `first + count` are those of the tile.
-  void open(std::ptrdiff_t first, int count) {
-    first_ = first;
-    if constexpr (!stays) {
-      kept_.clear();
-      const input tile = input_ + first;
-      for (int i = 0; i < count; ++i) kept_.set(i, static_cast<T>(static_cast<item>(tile[i])));
-    }
-  }
-
-  /// The tile's elements from `i` on.
-  class view {
-  public:
-    decltype(auto) operator[](int i) const {
-      if constexpr (!stays || std::is_same<T, item>::value)
-        return static_cast<const T &>(base_[i]);
-      else
-        return static_cast<T>(static_cast<item>(base_[i]));
-    }
-
-  private:
-    friend tile_items;
-    using base = std::conditional_t<stays, input, const T *>;
-    explicit view(base first) : base_(first) {}
-    base base_;
-  };
-  view from(int i) const {
-    if constexpr (stays)
-      return view(input_ + first_ + i);
-    else
-      return view(&kept_[i]);
-  }
-
-private:
-  input input_;
-  std::ptrdiff_t first_ = 0;
-  ordered_room<T, stays ? 1 : Capacity> kept_;
-};
 
 /// One tile of at most `Rows` rows. `reduce` first; then `total`, if the tile is full; then `scan`, once what is to its
 /// left is known.
@@ -99,14 +47,18 @@ public:
   /// Requires a full tile.
   const T &total() const { return rows_[Rows - 1]; }
 
-  /// Writes the results; `prefix` is everything left of the tile, or null.
-  void scan(const T *prefix) {
+  /// Writes the results. `prefix` is everything left of the tile, or null; `next` is where the tile begins that this thread
+  /// will probably reduce next, or negative.
+  void scan(const T *prefix, std::ptrdiff_t next) {
     int r = 0; // rows that are done
     if (prefix == nullptr) scan_row(r++, nullptr);
     if constexpr (is_plain<T> && is_plain<stored>) {
       const int first = r, last = existing_ / row_elements;
       for (int i = first; i < last; ++i) with_base(prefix, i, [&](const T &base) { add_base(i, base); });
-      for (; r < last; ++r) scan_whole_row(r);
+      for (; r < last; ++r) {
+        if (next >= 0) items_.prefetch(next + r * row_elements, row_elements);
+        scan_whole_row(r);
+      }
     }
     for (; r * row_elements < existing_; ++r) with_base(prefix, r, [&](const T &base) { scan_row(r, &base); });
   }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Sums of integers on a CPU. Addition of integers gives the same bits in any order, so what costs least is taken: a running
+// sum.
+#pragma once
+
+#include <lookback/host/tile.cuh>
+
+#include <cuda/std/functional>
+
+#include <functional>
+
+namespace lookback::detail {
+
+/// Whether an operator adds two values of type T in that type.
+template <class Operator, class T>
+struct adds : std::is_same<Operator, plus> {};
+template <class T>
+struct adds<std::plus<>, T> : std::true_type {};
+template <class T>
+struct adds<std::plus<T>, T> : std::true_type {};
+template <class T>
+struct adds<cuda::std::plus<>, T> : std::true_type {};
+template <class T>
+struct adds<cuda::std::plus<T>, T> : std::true_type {};
+
+template <class Problem, class T = typename Problem::accumulator>
+inline constexpr bool is_integer_sum = std::is_integral<T>::value && !std::is_same<T, bool>::value &&
+                                       adds<decltype(Problem::op), T>::value;
+
+/// a + b modulo 2^bits: a sum of a part may overflow where the whole does not.
+template <class T>
+T wrapping_sum(T a, T b) {
+  using unsigned_type = std::make_unsigned_t<T>;
+  return static_cast<T>(static_cast<unsigned_type>(static_cast<unsigned_type>(a) + static_cast<unsigned_type>(b)));
+}
+
+/// Writes the results of `count` items to `output`; `running` is the sum of everything to their left. Returns it with the
+/// items added.
+template <class Problem, class Items, class Output, class T>
+T scan_sum(const Problem &problem, const Items &items, Output output, std::int64_t count, T running) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T item = items[i];
+    const T through = wrapping_sum(running, item);
+    output[i] = static_cast<typename Problem::stored>(problem.project(Problem::inclusive ? through : running, item));
+    running = through;
+  }
+  return running;
+}
+
+/// The whole scan on the calling thread.
+template <class Problem>
+void scan_sum(const Problem &problem, std::int64_t n) {
+  using T = typename Problem::accumulator;
+  T running{};
+  if constexpr (Problem::initial_type::exists) running = static_cast<T>(problem.initial.value);
+  scan_sum(problem, items_view<Problem>(problem.input), problem.output, n, running);
+}
+
+/// A tile of a sum, with the functions of tree_tile.
+template <class Problem>
+class sum_tile {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+
+public:
+  explicit sum_tile(const Problem &problem) : problem_(problem), items_(problem) {}
+
+  void reduce(std::ptrdiff_t first, int existing) {
+    first_ = first;
+    existing_ = existing;
+    items_.open(first, existing);
+    if (existing < shape::tile_elements) return;
+    const auto items = items_.from(0);
+    T total{};
+    for (int i = 0; i < shape::tile_elements; ++i) total = wrapping_sum(total, static_cast<T>(items[i]));
+    total_ = total;
+  }
+  const T &total() const { return total_; }
+  void scan(const T *prefix, std::ptrdiff_t next) {
+    T running = prefix != nullptr ? *prefix : T{};
+    for (int i = 0; i < existing_; i += shape::row_elements) {
+      const int count = std::min(existing_ - i, shape::row_elements);
+      if (next >= 0) items_.prefetch(next + i, count);
+      running = scan_sum(problem_, items_.from(i), problem_.output + (first_ + i), count, running);
+    }
+  }
+
+private:
+  Problem problem_;
+  tile_items<Problem, shape::tile_elements> items_;
+  std::ptrdiff_t first_ = 0;
+  int existing_ = 0;
+  T total_{};
+};
+
+} // namespace lookback::detail

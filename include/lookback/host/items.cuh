@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// The elements of a tile, as accumulators, on one CPU thread.
+#pragma once
+
+#include <lookback/core/problem.cuh>
+#include <lookback/host/network.cuh>
+
+namespace lookback::detail {
+
+/// The elements from `first` on, converted as they are read.
+template <class Problem, class Iterator = typename Problem::input_type>
+class items_view {
+  using T = typename Problem::accumulator;
+  using item = typename Problem::item;
+
+public:
+  explicit items_view(const Iterator &first) : first_(first) {}
+  decltype(auto) operator[](std::ptrdiff_t i) const {
+    if constexpr (std::is_pointer<Iterator>::value && std::is_same<value_t<Iterator>, T>::value)
+      return static_cast<const T &>(first_[i]);
+    else
+      return static_cast<T>(static_cast<item>(first_[i]));
+  }
+
+private:
+  Iterator first_;
+};
+
+/// The elements of one tile. Behind a pointer they are read where they are, as often as needed; any other iterator is asked
+/// once for each, before anything is written, and the answers are kept.
+template <class Problem, int Capacity>
+class tile_items {
+  using T = typename Problem::accumulator;
+  using item = typename Problem::item;
+  using input = typename Problem::input_type;
+  static constexpr bool stay = std::is_pointer<input>::value;
+
+public:
+  using view = items_view<Problem, std::conditional_t<stay, input, const T *>>;
+
+  explicit tile_items(const Problem &problem) : input_(problem.input) {}
+
+  /// Elements `first` to `first + count` are those of the tile.
+  void open(std::ptrdiff_t first, int count) {
+    first_ = first;
+    if constexpr (!stay) {
+      kept_.clear();
+      const items_view<Problem> items(input_ + first);
+      for (int i = 0; i < count; ++i) kept_.set(i, items[i]);
+    }
+  }
+  /// The tile's elements from `i` on.
+  view from(int i) const {
+    if constexpr (stay)
+      return view(input_ + (first_ + i));
+    else
+      return view(kept_.address() + i);
+  }
+
+  /// Brings `count` elements of the input near, from `position` on, for a tile to come. A hint. The core then waits for
+  /// memory while it still has the results of this tile to compute.
+  void prefetch(std::ptrdiff_t position, int count) const {
+#if defined(__GNUC__)
+    constexpr int line = 64; // bytes
+    if constexpr (stay)
+      for (std::size_t b = 0; b < count * sizeof(item); b += line)
+        __builtin_prefetch(reinterpret_cast<const char *>(input_ + position) + b, 0, 2);
+#endif
+  }
+
+private:
+  input input_;
+  std::ptrdiff_t first_ = 0;
+  ordered_room<T, stay ? 1 : Capacity> kept_;
+};
+
+} // namespace lookback::detail
