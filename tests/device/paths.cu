@@ -13,10 +13,11 @@ namespace {
 namespace detail = lookback::detail;
 using detail::path;
 
-constexpr path paths[] = {path::look_back_few, path::look_back_many, path::look_ahead};
+constexpr path paths[] = {path::cluster, path::look_back_few, path::look_back_many, path::look_ahead};
 
 const char *name_of(path by) {
   switch (by) {
+  case path::cluster: return "cluster";
   case path::look_back_few: return "look-back, few tiles";
   case path::look_back_many: return "look-back, many tiles";
   case path::look_ahead: return "look-ahead";
@@ -38,10 +39,15 @@ std::vector<std::size_t> lengths(std::size_t bytes, Random &random) {
 
 /// Where there is no such path for the problem or the device, it must say so; where there is one, it must run.
 template <class Problem>
-bool supported(const Problem &, path by, cudaError_t status) {
+bool supported(const Problem &, path by, std::int64_t n, cudaError_t status) {
   int major = 0;
   REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-  if (by == path::look_ahead && status != cudaSuccess && (major < 9 || !detail::can_look_ahead<Problem>::value)) {
+  const auto tiles = Problem::shape::tiles(static_cast<std::uint64_t>(n));
+  const bool must_run = tiles <= 1 || (by == path::cluster      ? major >= 9 && tiles <= 8
+                                       : by == path::look_ahead ? major >= 9 && detail::can_look_ahead<Problem>::value
+                                                                : true);
+  const bool may_run = must_run || (by == path::cluster && major >= 9 && tiles <= 16);
+  if (!may_run || (!must_run && status != cudaSuccess)) {
     CHECK_EQ(status, cudaErrorNotSupported);
     return false;
   }
@@ -62,7 +68,7 @@ void check_paths(const std::vector<In> &in, const std::vector<Out> &expected, st
     std::size_t bytes = 0;
     REQUIRE_CUDA(detail::scan(nullptr, bytes, problem, n, nullptr, by));
     test::guarded_buffer<unsigned char> temporary(bytes);
-    if (!supported(problem, by, detail::scan(temporary.data(), bytes, problem, n, nullptr, by))) continue;
+    if (!supported(problem, by, n, detail::scan(temporary.data(), bytes, problem, n, nullptr, by))) continue;
     CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
     CHECK(out.guards_intact());
     CHECK(temporary.guards_intact());
@@ -146,7 +152,7 @@ TEST_CASE("paths: in place") {
       REQUIRE_CUDA(detail::scan(nullptr, bytes, problem, static_cast<std::int64_t>(n), nullptr, by));
       const test::guarded_buffer<unsigned char> temporary(bytes);
       const auto length = static_cast<std::int64_t>(n);
-      if (!supported(problem, by, detail::scan(temporary.data(), bytes, problem, length, nullptr, by))) continue;
+      if (!supported(problem, by, length, detail::scan(temporary.data(), bytes, problem, length, nullptr, by))) continue;
       CHECK_EQ(test::first_difference(data.download(), expected), test::nowhere);
       CHECK(data.guards_intact());
     }

@@ -32,6 +32,7 @@ const char *name_of_operation(operation which) {
   case operation::back_off: return "back_off";
   case operation::load: return "a load, again";
   case operation::wait: return "wait";
+  case operation::wait_for_cluster: return "wait_for_cluster";
   case operation::wait_for_previous_kernel: return "wait_for_previous_kernel";
   }
   return "?";
@@ -87,7 +88,7 @@ struct warp_state {
   block_state *block;
   int index;
   // Every lane is in exactly one of these, or runs.
-  std::uint32_t ready = full, in_warp = 0, in_block = 0, stalled = 0, in_grid = 0, in_barrier = 0, finished = 0;
+  std::uint32_t ready = full, in_warp = 0, in_block = 0, stalled = 0, in_grid = 0, in_barrier = 0, in_cluster = 0, finished = 0;
   std::uint64_t watched = 0;  // a bit for each address that was looked at, by its hash
   std::uint32_t outdated = 0; // lanes whose last look may be out of date
   meeting meets;
@@ -103,6 +104,7 @@ struct lane_state {
   source_line where = {"", 0};
   const void *looked_at = nullptr, *looked_first = nullptr; // last, and first since it last stalled
   bool released_next = false;
+  int cluster_parity = -1; // of the cluster's phase at which it has arrived but for which it has not waited
   std::vector<pending_copy> copies;
 };
 
@@ -145,6 +147,9 @@ struct grid_state {
   grid_state *previous;
   std::vector<unsigned> arrivals; // block indices, the next to start last
   std::uint64_t threads, released = 0, finished = 0;
+  std::uint64_t cluster_arrived = 0;
+  int cluster_parity = 0;
+  char cluster_order[2] = {};
   char began = 0, ended = 0; // whose addresses ThreadSanitizer's clocks hang on
 
   bool complete() const { return finished == threads; }
@@ -185,6 +190,7 @@ private:
   block_state *choose();
   void run_block(block_state &block);
   bool make_copy();
+  void give_back(fiber *one);
   void retire(std::size_t slot);
   bool wake_everyone();
   std::string who_waits() const;
@@ -247,7 +253,7 @@ machine::machine(const schedule &chosen, const std::vector<kernel> &stream, cons
   const unsigned slots[] = {most, 2 + random.below(6), 1 + random.below(most)};
   slots_ = which == mode::one_slot ? 1 : slots[random.below(3)];
   for (const kernel &code : stream)
-    if (code.cooperative) slots_ = std::max(slots_, code.blocks);
+    if (code.cooperative || code.cluster) slots_ = std::max(slots_, code.blocks);
   if (which == mode::starve_one_block) starved_ = random.below(most) + (grids_.size() > 1 ? stream.front().blocks : 0);
 }
 
@@ -338,7 +344,7 @@ bool machine::start_block() {
     }
     for (int t = 0; t < code.threads; ++t) {
       lane_state &one = block->lanes[t];
-      one.place = {block->index, code.blocks, t, code.threads, block->shared, code.shared_bytes};
+      one.place = {block->index, code.blocks, t, code.threads, code.cluster ? code.blocks : 1, block->shared, code.shared_bytes};
       one.warp = &block->warps[t / warp_threads];
       one.bit = 1u << t % warp_threads;
       one.runs = take_fiber();
@@ -403,15 +409,17 @@ void machine::run_block(block_state &block) {
   } while (!preempt && runnable(block) && random.below(8) != 0);
 }
 
-void machine::retire(std::size_t slot) {
-  for (lane_state &one : resident[slot]->lanes) {
-    // Within a run, a fiber is one thread's: ThreadSanitizer takes it for its identity.
+void machine::give_back(fiber *one) {
+  // Within a run, a fiber is one thread's: ThreadSanitizer takes it for its identity.
 #if defined(EMULATOR_THREAD_SANITIZER)
-    used_.push_back(one.runs);
+  used_.push_back(one);
 #else
-    all_stacks().idle.push_back(one.runs);
+  all_stacks().idle.push_back(one);
 #endif
-  }
+}
+
+void machine::retire(std::size_t slot) {
+  for (lane_state &one : resident[slot]->lanes) give_back(one.runs);
   grid_state &grid = *resident[slot]->grid;
   retired_.push_back(std::move(resident[slot]));
   resident.erase(resident.begin() + slot);
@@ -491,7 +499,7 @@ bool machine::make_copy() {
     copying = block.get();
     fiber *const runs = take_fiber();
     runs->resume();
-    used_.push_back(runs); // as a thread's
+    give_back(runs);
     job = nullptr;
     count_on(*block, made.barrier, 0, -static_cast<std::int64_t>(made.bytes));
     return true;
@@ -771,6 +779,49 @@ void bulk_copy(void *to, const void *from, unsigned bytes, void *barrier, source
   release(asked.asked.get());
   m.lane->warp->block->jobs.push_back(std::move(asked));
   m.maybe_yield();
+}
+
+void arrive_at_cluster(source_line) {
+  machine &m = *running;
+  lane_state &self = *m.lane;
+  grid_state &grid = *self.warp->block->grid;
+  if (self.place.cluster_blocks == 1) m.fail("no cluster to arrive at");
+  if (self.cluster_parity >= 0) m.fail("arrives at the cluster twice without waiting");
+  m.maybe_yield();
+  self.cluster_parity = grid.cluster_parity;
+  release(&grid.cluster_order[grid.cluster_parity]);
+  if (++grid.cluster_arrived != grid.threads) return;
+  grid.cluster_arrived = 0;
+  grid.cluster_parity ^= 1;
+  for (const auto &block : m.resident)
+    for (warp_state &warp : block->warps) {
+      warp.ready |= warp.in_cluster;
+      warp.in_cluster = 0;
+    }
+}
+
+void wait_for_cluster(source_line where) {
+  machine &m = *running;
+  lane_state &self = *m.lane;
+  grid_state &grid = *self.warp->block->grid;
+  if (self.cluster_parity < 0) m.fail("waits for the cluster without having arrived");
+  // Nobody can arrive again before this thread has, so the parity tells the phases apart.
+  if (grid.cluster_parity == self.cluster_parity) m.wait_as(&warp_state::in_cluster, operation::wait_for_cluster, where);
+  acquire(&grid.cluster_order[self.cluster_parity]);
+  self.cluster_parity = -1;
+}
+
+const void *in_block(const void *mine, unsigned rank) {
+  machine &m = *running;
+  const thread_place &place = m.lane->place;
+  const auto offset = static_cast<const unsigned char *>(mine) - place.shared;
+  if (offset < 0 || offset >= static_cast<std::ptrdiff_t>(place.shared_bytes)) m.fail("in_block of an address outside shared memory");
+  m.maybe_yield();
+  for (const auto &block : m.resident)
+    if (block->grid == m.lane->warp->block->grid && block->index == rank &&
+        block->finished != static_cast<int>(block->lanes.size()))
+      return block->shared + offset;
+  m.fail("shared memory of block " + std::to_string(rank) + " is not there any more, or never was");
 }
 
 void put_copy(const pending_copy &copy) { running->lane->copies.push_back(copy); }

@@ -43,6 +43,7 @@ struct kernel {
   std::function<void()> body; // of one thread
   bool may_overlap = false; // starts when the kernel before allows it, not when that has ended
   bool cooperative = false; // all blocks are resident
+  bool cluster = false;     // and are one cluster
 };
 
 /// Cells that a report calls by name: `name`[(address - begin) / bytes of one].
@@ -75,13 +76,14 @@ struct source_line {
 struct thread_place {
   unsigned block, block_count;
   int thread, block_threads;
+  unsigned cluster_blocks;
   unsigned char *shared;
   std::size_t shared_bytes;
 };
 /// Of the thread that runs.
 extern const thread_place *here;
 
-enum class operation { none, synchronize_block, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel, wait };
+enum class operation { none, synchronize_block, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel, wait, wait_for_cluster };
 
 void synchronize_block(source_line where);
 /// The thread arrives at a collective of its warp and continues when all 32 have; returns everybody's bits. `argument` must
@@ -117,6 +119,11 @@ void publish_barriers();
 void arrive(void *barrier, unsigned owed_bytes, source_line where);
 void wait(void *barrier, unsigned parity, source_line where);
 void bulk_copy(void *to, const void *from, unsigned bytes, void *barrier, source_line where);
+
+void arrive_at_cluster(source_line where);
+void wait_for_cluster(source_line where);
+/// Where block `rank` of the cluster has what this block has at `mine`.
+const void *in_block(const void *mine, unsigned rank);
 
 /// A coin of the schedule's.
 bool coin();

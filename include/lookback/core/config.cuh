@@ -30,8 +30,8 @@
 #define LOOKBACK_UNROLL
 #endif
 
-/// Whether this compilation pass may use what came with sm_90. (The host's pass parses everything.)
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+/// Whether this compilation pass may use what came with sm_90. (The host pass of nvcc parses everything.)
+#if defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
 #define LOOKBACK_TARGETS_SM_90 1
 #else
 #define LOOKBACK_TARGETS_SM_90 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every hardware word that a kernel uses, one small function each. Kernels contain no intrinsic and no asm: this is
-// the one file to port, and the one file to emulate.
+// Every hardware word that a kernel uses, one small function each; those that came with sm_90 are in core/simt_sm90.cuh.
+// Kernels contain no intrinsic and no asm: these two are the files to port, and the files to emulate.
 #pragma once
 
 #include <lookback/core/storage.cuh>
@@ -211,52 +211,5 @@ LOOKBACK_DEVICE void wait_for_copies() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
-
-// ---- barriers in shared memory, and copies that complete on them (sm_90) -----------------------------------------------
-
-/// Counts arrivals, and bytes that copies still owe. A phase ends when both are there; the next begins with the same count.
-struct alignas(8) barrier {
-  std::uint64_t state;
-};
-
-#if LOOKBACK_TARGETS_SM_90
-namespace detail {
-LOOKBACK_DEVICE unsigned shared_address(const void *address) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(address));
-}
-} // namespace detail
-
-/// `arrivals` a phase. Followed, once, by publish_barriers() and a block barrier before others use it.
-LOOKBACK_DEVICE void initialize(barrier &b, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(detail::shared_address(&b)), "r"(arrivals) : "memory");
-}
-LOOKBACK_DEVICE void publish_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
-
-/// One arrival; what this thread wrote before is seen by who waits for the phase.
-LOOKBACK_DEVICE void arrive(barrier &b) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(detail::shared_address(&b)) : "memory");
-}
-/// The same, and `bytes` more are owed by copies.
-LOOKBACK_DEVICE void arrive_and_expect(barrier &b, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(detail::shared_address(&b)), "r"(bytes)
-               : "memory");
-}
-/// Returns when the phase of this parity has ended.
-LOOKBACK_DEVICE void wait(barrier &b, unsigned parity) {
-  asm volatile("{\n .reg .pred done;\n again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n @done bra "
-               "over;\n bra again;\n over:\n}" ::"r"(detail::shared_address(&b)),
-               "r"(parity)
-               : "memory");
-}
-/// Copies `bytes`, a multiple of 16 between addresses aligned to 16, from global to shared memory; they count on `b`.
-LOOKBACK_DEVICE void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   detail::shared_address(shared)),
-               "l"(__cvta_generic_to_global(global)), "r"(bytes), "r"(detail::shared_address(&b))
-               : "memory");
-}
-/// Ordinary writes of this thread to shared memory come before a bulk copy that is ordered after this.
-LOOKBACK_DEVICE void fence_before_bulk_copy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-#endif
 
 } // namespace lookback::simt

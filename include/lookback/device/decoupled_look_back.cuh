@@ -8,6 +8,7 @@
 
 #include <lookback/block/transfer.cuh>
 #include <lookback/core/by_key.cuh>
+#include <lookback/device/cluster.cuh>
 #include <lookback/device/look_back.cuh>
 
 namespace lookback::detail {
@@ -36,13 +37,14 @@ public:
     typename lane_exchange<T>::storage exchange[Warps];
     uninitialized_array<T, shape::tile_rows> row_totals;
     uninitialized_array<T, 1> prefix; // everything left of the tile
+    uninitialized_array<T, 1> total;  // of the tile, for the cluster
     unsigned ticket;
   };
 
   /// Scans tile `tile`, of which `existing` elements exist (all of them when Full).
   template <bool Full, class State>
   LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, unsigned tile, bool is_last, int existing,
-                                  storage &shared) {
+                                  [[maybe_unused]] bool clustered, storage &shared) {
     auto op = problem.op;
     const int lane = simt::lane_index();
     const int warp = simt::warp_index();
@@ -95,12 +97,17 @@ public:
     uninitialized_array<T, 1> row_prefix; // R(lane), inclusive; every warp for itself, to save a barrier
     if (lane < whole_rows) construct(row_prefix[0], shared.row_totals[lane]);
     warp_inclusive_scan<1>(row_prefix, [=](int) { return whole_rows; }, op, exchange);
-    if (warp == 0) {
-      maybe<T> total;
-      if (!is_last) total.set(exchange.from(row_prefix[0], shape::tile_rows - 1, lane < whole_rows));
-      const maybe<T> left = look_back(problem, state, tile, is_last, total, op, exchange);
-      if (lane == 0 && left.exists()) construct(shared.prefix[0], left.value());
-    }
+    maybe<T> total, left;
+    if (warp == 0 && !is_last) total.set(exchange.from(row_prefix[0], shape::tile_rows - 1, lane < whole_rows));
+#if LOOKBACK_TARGETS_SM_90
+    if (clustered) {
+      if (simt::thread_index() == 0 && !is_last) construct(shared.total[0], total.value());
+      left = look_in_cluster(problem, shared.total[0], tile, op, exchange);
+    } else
+#endif
+      if (warp == 0)
+        left = look_back(problem, state, tile, is_last, total, op, exchange);
+    if (simt::thread_index() == 0 && left.exists()) construct(shared.prefix[0], left.value());
     simt::synchronize_block();
     maybe<T> prefix;
     if (Problem::initial_type::exists || tile > 0) prefix.set(shared.prefix[0]);
@@ -131,13 +138,14 @@ public:
   }
 };
 
-/// How many warps scan a tile, and how many blocks a multiprocessor must have room for.
+/// How many warps scan a tile, how many blocks a multiprocessor must have room for, and whether the grid may be one cluster.
 struct look_back_tuning {
   int warps, blocks;
+  bool clusters;
 };
 
 /// Dynamic ids: a block's tile is the number of blocks that started before it, so every tile that it will wait for belongs
-/// to a block that is already running, and waiting always ends.
+/// to a block that is already running, and waiting always ends. A grid that is one cluster needs no such order.
 template <class Problem, class Tuning>
 LOOKBACK_KERNEL(Tuning::value.warps *simt::warp_threads,
                 simt::resident_blocks(Tuning::value.warps *simt::warp_threads, Tuning::value.blocks))
@@ -148,8 +156,12 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   auto &shared = simt::shared_memory<typename scan::storage>();
 
   simt::wait_for_previous_kernel(); // the state is ready, and the keys at the boundaries are saved
-  unsigned tile = 0;
-  if (simt::block_count() > 1) {
+  unsigned tile = simt::block_index();
+  bool clustered = false;
+#if LOOKBACK_TARGETS_SM_90
+  clustered = Tuning::value.clusters && simt::cluster_blocks() > 1;
+#endif
+  if (simt::block_count() > 1 && !clustered) {
     if (simt::thread_index() == 0) shared.ticket = simt::fetch_increment(state.next_tile);
     simt::synchronize_block();
     tile = shared.ticket;
@@ -157,9 +169,12 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   const bool is_last = tile + 1 == simt::block_count();
   const std::uint64_t left = n - static_cast<std::uint64_t>(tile) * shape::tile_elements;
   if (left >= shape::tile_elements) // a whole tile is not asked what exists of it
-    scan::template run<true>(problem, state, tile, is_last, shape::tile_elements, shared);
+    scan::template run<true>(problem, state, tile, is_last, shape::tile_elements, clustered, shared);
   else
-    scan::template run<false>(problem, state, tile, is_last, static_cast<int>(left), shared);
+    scan::template run<false>(problem, state, tile, is_last, static_cast<int>(left), clustered, shared);
+#if LOOKBACK_TARGETS_SM_90
+  if (clustered) leave_cluster();
+#endif
 }
 
 /// What must be so before the scan begins: cells empty, ticket zero, and the keys before each tile saved.

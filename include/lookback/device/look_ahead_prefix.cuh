@@ -4,6 +4,7 @@
 
 #include <lookback/block/warp_shuffle.cuh>
 #include <lookback/core/problem.cuh>
+#include <lookback/core/simt_sm90.cuh>
 #include <lookback/device/device_memory.cuh>
 #include <lookback/device/tile_state.cuh>
 

@@ -20,6 +20,7 @@ inline constexpr int built_architectures[] = {0};
 inline constexpr bool launches_may_overlap = built_architectures[0] >= 900;
 
 struct device_facts {
+  static constexpr int remembered = 64; // devices that we keep facts of
   int ordinal = 0;
   int multiprocessors = 0;
   int shared_bytes = 0;   // a block may have, having asked for it
@@ -28,7 +29,7 @@ struct device_facts {
 
 /// Facts of the current device. Racing first calls fill in the same values.
 inline cudaError_t current_device(device_facts &facts) {
-  constexpr int remembered = 64;
+  constexpr int remembered = device_facts::remembered;
   static std::atomic<std::uint64_t> known[remembered]; // multiprocessors | shared bytes << 16 | pipelines << 62 | 1 << 63
   cudaError_t status = cudaGetDevice(&facts.ordinal);
   if (status != cudaSuccess) return status;

@@ -16,7 +16,7 @@
 namespace lookback::detail {
 
 /// The ways to the same bits.
-enum class path { fastest, look_back_few, look_back_many, look_ahead };
+enum class path { fastest, cluster, look_back_few, look_back_many, look_ahead };
 
 /// Empties the cells and saves the boundary keys, in a kernel of its own before the scan.
 template <class Problem>
@@ -36,27 +36,57 @@ cudaError_t launch_prepare(Problem &problem, const workspace<Problem> &layout, c
   }
 }
 
+/// The look-back, or with `as_cluster` the same kernel as one cluster.
 template <class Problem, class Tuning>
 cudaError_t launch_look_back(const Problem &problem, const tile_state<typename Problem::accumulator> &state,
-                             std::uint64_t n, cudaStream_t stream) {
+                             std::uint64_t n, bool as_cluster, cudaStream_t stream) {
   constexpr look_back_tuning tuning = Tuning::value;
   using storage = typename tile_scan<Problem, tuning.warps>::storage;
   static_assert(sizeof(storage) <= 48 * 1024,
                 "lookback: elements and accumulator are too large for a block's shared memory");
-  cudaLaunchAttribute overlap{};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t launch{};
   launch.stream = stream;
   launch.gridDim = dim3(static_cast<unsigned>(Problem::shape::tiles(n)));
   launch.blockDim = dim3(tuning.warps * simt::warp_threads);
   launch.dynamicSmemBytes = sizeof(storage);
-  launch.attrs = &overlap;
-  launch.numAttrs = launches_may_overlap && launch.gridDim.x > 1 ? 1 : 0;
+  cudaLaunchAttribute attribute{};
+  launch.attrs = &attribute;
+  if (as_cluster) {
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = launch.gridDim.x;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    launch.numAttrs = 1;
+  } else {
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    launch.numAttrs = launches_may_overlap && launch.gridDim.x > 1 ? 1 : 0;
+  }
   return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, Tuning>, problem, state, n);
 }
 
-/// cudaErrorNotSupported, and nothing launched, where the device, the binary or the addresses do not allow the pipeline.
+/// Tiles that one cluster of this kernel can have on this device: asked once for each, and the same when asked twice.
+template <class Problem, class Tuning>
+unsigned largest_cluster(const device_facts &device) {
+  static std::atomic<unsigned char> known[device_facts::remembered];
+  if (!device.pipelines || device.ordinal >= device_facts::remembered) return 1;
+  unsigned char found = known[device.ordinal].load(std::memory_order_relaxed);
+  if (found == 0) {
+    const auto kernel = decoupled_look_back_kernel<Problem, Tuning>;
+    cudaLaunchConfig_t launch{};
+    launch.gridDim = dim3(cluster_tiles_at_most);
+    launch.blockDim = dim3(Tuning::value.warps * simt::warp_threads);
+    launch.dynamicSmemBytes = sizeof(typename tile_scan<Problem, Tuning::value.warps>::storage);
+    int size = 1;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (cudaOccupancyMaxPotentialClusterSize(&size, kernel, &launch) != cudaSuccess) size = 1;
+    cudaGetLastError(); // a device without clusters is no error of the caller's
+    found = static_cast<unsigned char>(std::min(std::max(size, 1), static_cast<int>(cluster_tiles_at_most)));
+    known[device.ordinal].store(found, std::memory_order_relaxed);
+  }
+  return found;
+}
+
+/// The pipeline, where look_ahead_applies().
 template <class Problem>
 cudaError_t launch_look_ahead(const Problem &problem, const tile_state<typename Problem::accumulator> &state,
                               std::uint64_t n, const device_facts &device, cudaStream_t stream) {
@@ -94,18 +124,42 @@ bool look_ahead_applies(const Problem &problem, const device_facts &device) {
          reinterpret_cast<std::uintptr_t>(problem.input) % 16 == 0;
 }
 
+/// The path that a call takes, or cudaErrorNotSupported if `by` was asked for and cannot take it.
+template <class Problem>
+cudaError_t choose_path(const Problem &problem, std::uint64_t n, unsigned tiles, path &by, device_facts &device) {
+  constexpr bool clusters = !boundary_of<typename Problem::input_type>::exists; // keys would have to be saved first
+  const bool may_cluster = clusters && tiles <= cluster_tiles_at_most && (by == path::cluster || by == path::fastest);
+  const bool may_look_ahead = can_look_ahead<Problem>::value &&
+                              (by == path::look_ahead ||
+                               (by == path::fastest && n * sizeof(typename Problem::item) >= look_ahead_from_bytes));
+  const path wanted = by;
+  by = by == path::look_back_few || by == path::look_back_many ? by
+       : tiles >= many_tiles_from                              ? path::look_back_many
+                                                               : path::look_back_few;
+  if (tiles > 1 && (may_cluster || may_look_ahead)) {
+    const cudaError_t status = current_device(device);
+    if (status != cudaSuccess) return status;
+    if constexpr (clusters)
+      if (may_cluster && tiles <= largest_cluster<Problem, few_tiles<Problem>>(device)) by = path::cluster;
+    if constexpr (can_look_ahead<Problem>::value)
+      if (may_look_ahead && look_ahead_applies(problem, device)) by = path::look_ahead;
+  }
+  return wanted == path::fastest || wanted == by || tiles <= 1 ? cudaSuccess : cudaErrorNotSupported;
+}
+
 /// Runs `problem` over n elements on `stream`, in the two phases of CUB: with `storage` null, only writes to `bytes` how
 /// much storage is needed.
 ///
 /// Nothing is allocated and nothing synchronises; a stream that is being captured records at most two kernel nodes.
 /// Returns cudaErrorInvalidValue for n < 0 and for storage that is too small; any alignment of it will do. A `by` other
-/// than `fastest` that cannot take the call is cudaErrorNotSupported.
+/// than `fastest` that cannot take the call is cudaErrorNotSupported. One tile is one tile by any path.
 template <class Problem>
 cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_t n, cudaStream_t stream,
                  path by = path::fastest) {
   using shape = typename Problem::shape;
   if (n < 0) return cudaErrorInvalidValue;
-  const std::uint64_t all_tiles = shape::tiles(static_cast<std::uint64_t>(n));
+  const auto elements = static_cast<std::uint64_t>(n);
+  const std::uint64_t all_tiles = shape::tiles(elements);
   if (all_tiles > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) return cudaErrorInvalidValue;
   const auto tiles = static_cast<unsigned>(all_tiles);
   const workspace<Problem> layout(tiles);
@@ -116,39 +170,21 @@ cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_
   if (bytes < layout.bytes()) return cudaErrorInvalidValue;
   if (n == 0) return cudaSuccess;
 
-  const auto elements = static_cast<std::uint64_t>(n);
-  if constexpr (can_look_ahead<Problem>::value) {
-    if (by == path::look_ahead ||
-        (by == path::fastest && elements * sizeof(typename Problem::item) >= look_ahead_from_bytes)) {
-      device_facts device;
-      const cudaError_t status = current_device(device);
-      if (status != cudaSuccess) return status;
-      if (look_ahead_applies(problem, device))
-        by = path::look_ahead;
-      else if (by == path::look_ahead)
-        return cudaErrorNotSupported;
-    }
-  } else if (by == path::look_ahead) {
-    return cudaErrorNotSupported;
-  }
-
+  device_facts device;
+  cudaError_t status = choose_path(problem, elements, tiles, by, device);
+  if (status != cudaSuccess) return status;
   tile_state<typename Problem::accumulator> state;
-  if (tiles > 1) {
+  if (tiles > 1 && by != path::cluster) {
     char *const base = layout.align(storage);
     state = layout.state(base);
-    const cudaError_t status = launch_prepare(problem, layout, base, tiles, stream);
+    status = launch_prepare(problem, layout, base, tiles, stream);
     if (status != cudaSuccess) return status;
   }
-  if constexpr (can_look_ahead<Problem>::value) {
-    if (by == path::look_ahead) {
-      device_facts device;
-      const cudaError_t status = current_device(device);
-      return status != cudaSuccess ? status : launch_look_ahead(problem, state, elements, device, stream);
-    }
-  }
-  const bool many = by == path::look_back_many || (by == path::fastest && tiles >= many_tiles_from);
-  return many ? launch_look_back<Problem, many_tiles<Problem>>(problem, state, elements, stream)
-              : launch_look_back<Problem, few_tiles<Problem>>(problem, state, elements, stream);
+  if constexpr (can_look_ahead<Problem>::value)
+    if (by == path::look_ahead) return launch_look_ahead(problem, state, elements, device, stream);
+  if (by == path::look_back_many)
+    return launch_look_back<Problem, many_tiles<Problem>>(problem, state, elements, false, stream);
+  return launch_look_back<Problem, few_tiles<Problem>>(problem, state, elements, by == path::cluster, stream);
 }
 
 } // namespace lookback::detail

@@ -15,14 +15,14 @@ namespace lookback::detail {
 template <class Problem>
 struct few_tiles {
   static constexpr int rows = Problem::shape::tile_rows;
-  static constexpr look_back_tuning value{rows < 8 ? rows : 8, 1};
+  static constexpr look_back_tuning value{rows < 8 ? rows : 8, 1, true};
 };
 template <class Problem>
 struct many_tiles {
   static constexpr int rows = Problem::shape::tile_rows, warps = rows < 4 ? rows : 4;
   // No fewer registers than the blocks that fit a multiprocessor's 227 KB of shared memory leave.
   static constexpr int fit = 227 * 1024 / (sizeof(typename tile_scan<Problem, warps>::storage) + 1024);
-  static constexpr look_back_tuning value{warps, fit < 1 ? 1 : fit < 10 ? fit : 10};
+  static constexpr look_back_tuning value{warps, fit < 1 ? 1 : fit < 10 ? fit : 10, false};
 };
 constexpr unsigned many_tiles_from = 256;
 

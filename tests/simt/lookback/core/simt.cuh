@@ -7,6 +7,10 @@
 
 #include <simt/emulator.hpp>
 
+// The emulated device has everything.
+#undef LOOKBACK_TARGETS_SM_90
+#define LOOKBACK_TARGETS_SM_90 1
+
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -192,38 +196,4 @@ inline void wait_for_copies() {
   for (emulator::pending_copy copy; emulator::take_copy(copy);) std::memcpy(copy.to, copy.from, copy.bytes);
 }
 
-// ---- barriers in shared memory, and copies that complete on them -------------------------------------------------------
-
-struct alignas(8) barrier {
-  std::uint64_t state; // touched by every use, so that ThreadSanitizer sees who uses it before it is there
-};
-
-inline void initialize(barrier &b, int arrivals) {
-  b.state = 0;
-  emulator::initialize_barrier(&b, arrivals);
-}
-inline void publish_barriers() { emulator::publish_barriers(); }
-
-namespace detail {
-
-inline barrier *touched(barrier &b) {
-  (void)*static_cast<const volatile std::uint64_t *>(&b.state);
-  return &b;
-}
-
-} // namespace detail
-
-inline void arrive(barrier &b, EMULATOR_CALLER) { emulator::arrive(detail::touched(b), 0, where); }
-inline void arrive_and_expect(barrier &b, unsigned bytes, EMULATOR_CALLER) {
-  emulator::arrive(detail::touched(b), bytes, where);
-}
-inline void wait(barrier &b, unsigned parity, EMULATOR_CALLER) { emulator::wait(detail::touched(b), parity, where); }
-inline void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b, EMULATOR_CALLER) {
-  emulator::bulk_copy(shared, global, bytes, detail::touched(b), where);
-}
-/// Nothing to emulate: there is one kind of memory access here. A missing one is for compute-sanitizer to find.
-inline void fence_before_bulk_copy() {}
-
 } // namespace lookback::simt
-
-#undef EMULATOR_CALLER

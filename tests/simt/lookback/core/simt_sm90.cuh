@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Stands in for include/lookback/core/simt_sm90.cuh as core/simt.cuh of this directory does for the other.
+#pragma once
+
+#include <lookback/core/simt.cuh>
+
+namespace lookback::simt {
+
+// ---- barriers in shared memory, and copies that complete on them -------------------------------------------------------
+
+struct alignas(8) barrier {
+  std::uint64_t state; // touched by every use, so that ThreadSanitizer sees who uses it before it is there
+};
+
+inline void initialize(barrier &b, int arrivals) {
+  b.state = 0;
+  emulator::initialize_barrier(&b, arrivals);
+}
+inline void publish_barriers() { emulator::publish_barriers(); }
+
+namespace detail {
+
+inline barrier *touched(barrier &b) {
+  (void)*static_cast<const volatile std::uint64_t *>(&b.state);
+  return &b;
+}
+
+} // namespace detail
+
+inline void arrive(barrier &b, EMULATOR_CALLER) { emulator::arrive(detail::touched(b), 0, where); }
+inline void arrive_and_expect(barrier &b, unsigned bytes, EMULATOR_CALLER) {
+  emulator::arrive(detail::touched(b), bytes, where);
+}
+inline void wait(barrier &b, unsigned parity, EMULATOR_CALLER) { emulator::wait(detail::touched(b), parity, where); }
+inline void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b, EMULATOR_CALLER) {
+  emulator::bulk_copy(shared, global, bytes, detail::touched(b), where);
+}
+/// Nothing to emulate: there is one kind of memory access here. A missing one is for compute-sanitizer to find.
+inline void fence_before_bulk_copy() {}
+
+// ---- clusters ------------------------------------------------------------------------------------------------------------
+
+inline unsigned cluster_blocks() { return emulator::here->cluster_blocks; }
+inline void arrive_at_cluster(EMULATOR_CALLER) { emulator::arrive_at_cluster(where); }
+inline void wait_for_cluster(EMULATOR_CALLER) { emulator::wait_for_cluster(where); }
+template <class T>
+const T *in_block(const T *mine, unsigned rank) {
+  return static_cast<const T *>(emulator::in_block(mine, rank));
+}
+
+} // namespace lookback::simt
