@@ -19,6 +19,7 @@ namespace {
 
 constexpr int warp_threads = 32;
 constexpr std::uint32_t full = 0xffffffffu;
+constexpr std::size_t widest_exchange = 512; // bytes of one lane
 
 const char *name_of_operation(operation which) {
   switch (which) {
@@ -92,7 +93,7 @@ struct warp_state {
   std::uint64_t watched = 0;  // a bit for each address that was looked at, by its hash
   std::uint32_t outdated = 0; // lanes whose last look may be out of date
   meeting meets;
-  std::vector<byte> values[2]; // of the lanes, for an exchange
+  std::unique_ptr<byte[]> values[2]; // of the lanes, for an exchange
 };
 
 struct lane_state {
@@ -102,7 +103,8 @@ struct lane_state {
   fiber *runs;
   operation waits_in = operation::none;
   source_line where = {"", 0};
-  const void *looked_at = nullptr, *looked_first = nullptr; // last, and first since it last stalled
+  const void *looked_at = nullptr;
+  std::vector<const void *> looked; // since it last stalled
   bool released_next = false;
   int cluster_parity = -1; // of the cluster's phase at which it has arrived but for which it has not waited
   std::vector<pending_copy> copies;
@@ -124,7 +126,6 @@ struct bulk_job {
   const void *from;
   std::size_t bytes;
   void *barrier;
-  std::unique_ptr<char> asked; // whose address ThreadSanitizer's clock of the asking thread hangs on
 };
 
 struct block_state {
@@ -341,6 +342,7 @@ bool machine::start_block() {
     for (std::size_t w = 0; w < block->warps.size(); ++w) {
       block->warps[w].block = block.get();
       block->warps[w].index = static_cast<int>(w);
+      for (auto &values : block->warps[w].values) values.reset(new byte[warp_threads * widest_exchange]);
     }
     for (int t = 0; t < code.threads; ++t) {
       lane_state &one = block->lanes[t];
@@ -349,6 +351,8 @@ bool machine::start_block() {
       one.bit = 1u << t % warp_threads;
       one.runs = take_fiber();
     }
+    // Room that threads fill is made here: ThreadSanitizer would see one free what another had.
+    block->jobs.reserve(64);
     block->starved = started_++ == starved_;
     // What came before the launch is ordered before every thread of it; under ThreadSanitizer fibers outlive launches.
     release(&block->grid->began);
@@ -443,11 +447,12 @@ bool machine::wake_everyone() {
       warp.stalled = 0;
       warp.watched = 0;
     }
-  return any && idle_wakes_ <= 20;
+  return any && idle_wakes_ <= 100;
 }
 
 void machine::run() {
   running = this;
+  const std::uint64_t resumptions_at_start = counted.resumptions;
   while (failure.empty()) {
     ++steps;
     admit();
@@ -462,6 +467,7 @@ void machine::run() {
     }
     run_block(*block);
     if (!failure.empty()) break;
+    if (counted.resumptions - resumptions_at_start > 200'000'000) failure = "no end in sight, somebody spins:" + who_waits();
     if (block->finished == static_cast<int>(block->lanes.size()))
       for (std::size_t slot = 0; slot < resident.size(); ++slot)
         if (resident[slot].get() == block) {
@@ -492,7 +498,7 @@ bool machine::make_copy() {
       continue;
     }
     std::swap(block->jobs[chosen], block->jobs.back());
-    bulk_job made = std::move(block->jobs.back());
+    bulk_job made = block->jobs.back();
     block->jobs.pop_back();
     // By a fiber of its own: the copy is ordered after it was asked for and before the barrier's phase, and nothing else.
     job = &made;
@@ -536,7 +542,7 @@ void machine::count_on(block_state &block, void *address, int arrivals, std::int
 
 void machine::thread_body() {
   if (job != nullptr) {
-    acquire(job->asked.get());
+    acquire(job->to); // see bulk_copy
     std::memcpy(job->to, job->from, job->bytes);
     barrier_state &barrier = copying->barriers.at(job->barrier);
     release(&barrier.order[barrier.parity]);
@@ -616,7 +622,6 @@ int meet(machine &m, operation which, int argument, bool bit, const void *value,
     meets.which = which;
     meets.argument = argument;
     meets.bits[parity] = 0;
-    if (warp.values[parity].size() < bytes * warp_threads) warp.values[parity].resize(bytes * warp_threads);
   } else if (meets.which != which || meets.argument != argument) {
     std::ostringstream text;
     text << name_of_operation(which) << '(' << argument << ") at line " << where.line << ", but others of the warp wait in "
@@ -624,7 +629,8 @@ int meet(machine &m, operation which, int argument, bool bit, const void *value,
     m.fail(text.str());
   }
   if (bit) meets.bits[parity] |= self.bit;
-  byte *const place = warp.values[parity].data() + bytes * (self.place.thread % warp_threads);
+  if (bytes > widest_exchange) m.fail("an exchange of more bytes than the emulator has room for");
+  byte *const place = warp.values[parity].get() + bytes * (self.place.thread % warp_threads);
   for (std::size_t i = 0; i < bytes; ++i) place[i].bits = static_cast<const unsigned char *>(value)[i];
   // Of the warp's collectives only this one orders memory.
   if (which == operation::synchronize_warp) release(&meets.order[parity]);
@@ -652,7 +658,7 @@ unsigned meet_warp(operation which, int argument, bool bit, source_line where) {
 void exchange(operation which, int argument, void *value, std::size_t bytes, int source, source_line where) {
   machine &m = *running;
   const int parity = meet(m, which, argument, false, value, bytes, where);
-  const byte *const theirs = m.lane->warp->values[parity].data() + bytes * source;
+  const byte *const theirs = m.lane->warp->values[parity].get() + bytes * source;
   for (std::size_t i = 0; i < bytes; ++i) static_cast<unsigned char *>(value)[i] = theirs[i].bits;
 }
 
@@ -667,7 +673,7 @@ void stall(machine &m, operation which, source_line where) {
   else
     m.wait_as(&warp_state::stalled, which, where);
   warp.outdated &= ~self.bit;
-  self.looked_first = nullptr;
+  self.looked.clear();
 }
 
 } // namespace
@@ -677,11 +683,12 @@ void before_load(const void *address, source_line where) {
   lane_state &self = *m.lane;
   // The same memory again: a poll without back_off, which may wait as well until there is something new to see. Should it
   // not be a poll, the wait ends when nobody else can run.
-  if (address == self.looked_first)
+  if (std::find(self.looked.begin(), self.looked.end(), address) != self.looked.end())
     stall(m, operation::load, where);
   else
     m.maybe_yield();
-  if (self.looked_first == nullptr) self.looked_first = address;
+  if (self.looked.size() == 64) self.looked.clear();
+  self.looked.push_back(address);
   self.looked_at = address;
   self.where = where;
   self.warp->watched |= watch_bit(address);
@@ -775,9 +782,8 @@ void bulk_copy(void *to, const void *from, unsigned bytes, void *barrier, source
   m.barrier_at(barrier);
   const auto misaligned = [](const void *address) { return reinterpret_cast<std::uintptr_t>(address) % 16 != 0; };
   if (bytes == 0 || bytes % 16 != 0 || misaligned(to) || misaligned(from)) m.fail("a bulk copy that is not aligned to 16 bytes");
-  bulk_job asked{to, from, bytes, barrier, std::make_unique<char>()};
-  release(asked.asked.get());
-  m.lane->warp->block->jobs.push_back(std::move(asked));
+  release(to); // the clock of the copy itself, which nobody else looks at
+  m.lane->warp->block->jobs.push_back({to, from, bytes, barrier});
   m.maybe_yield();
 }
 

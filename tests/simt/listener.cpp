@@ -2,6 +2,7 @@
 // Knows which test case runs, prints the replay command when a sanitizer ends the program, and counts.
 #include <simt/schedules.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -18,7 +19,11 @@ namespace {
 struct listener : doctest::IReporter {
   explicit listener(const doctest::ContextOptions &) {}
   void test_run_start() override { expect_death(); }
-  void test_case_start(const doctest::TestCaseData &data) override { test::present::get().test_case = data.m_name; }
+  void test_case_start(const doctest::TestCaseData &data) override {
+    std::string &filter = test::present::get().test_case;
+    filter = data.m_name;
+    std::replace(filter.begin(), filter.end(), ',', '?'); // a comma would begin another filter
+  }
   void test_run_end(const doctest::TestRunStats &) override {
     const emulator::statistics totals = emulator::totals();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin_;

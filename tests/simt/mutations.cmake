@@ -97,10 +97,15 @@ mutation("no barrier between the row totals and their use" device/decoupled_look
          "totals[i]);")
 mutation("no barrier between the prefix and its use" device/decoupled_look_back.cuh
          "left.value());
-    }
     simt::synchronize_block();"
-         "left.value());
-    }")
+         "left.value());")
+mutation("no cluster barrier between a total and its use" device/cluster.cuh
+         "  simt::arrive_at_cluster();
+  simt::wait_for_cluster();
+  maybe<T> prefix;"
+         "  maybe<T> prefix;")
+mutation("blocks of a cluster end while others read from them" device/decoupled_look_back.cuh
+         "if (clustered) leave_cluster();" "")
 mutation("copies to shared memory not waited for" block/transfer.cuh "  simt::wait_for_copies();" "")
 mutation("no warp barrier after the fetch" block/transfer.cuh
          "simt::wait_for_copies();
@@ -122,6 +127,7 @@ mutation("no warp barrier within an exchange" block/warp_shuffle.cuh
 # ---- the walk ------------------------------------------------------------------------------------------------------------
 mutation("a prefix used before the totals between are there" device/look_back.cuh
          "if ((totals & between) != between) continue;" "")
+mutation("no prefix waited for" device/look_back.cuh "if (prefixes == 0) continue;" "")
 mutation("the nearest tile's total not waited for" device/look_back.cuh
          "bool have = lane >= mine;" "bool have = lane + 1 >= mine;")
 mutation("a group's prefix without its own total" device/look_back.cuh

@@ -64,6 +64,13 @@ void kogge_stone(lanes<T> &totals, lanes<T> &scanned, int count, Operator &op) {
   network_step<16>(totals, scanned, count, op);
 }
 
+/// The same in place, over `count` plain values. For rows that are not whole: as much work as there are lanes.
+template <class T, class Operator>
+void kogge_stone(T *values, int count, Operator &op) {
+  for (int distance = 1; distance < count; distance *= 2)
+    for (int l = count - 1; l >= distance; --l) construct(values[l], static_cast<T>(op(values[l - distance], values[l])));
+}
+
 /// One step for all 32 lanes of many rows of plain values. The loop that does most of the work starts where vectors of four
 /// lanes do, so that nothing is left over for the compiler to worry about.
 template <int Distance, class T, class Operator>
@@ -79,7 +86,7 @@ void network_step(const T *__restrict from, T *__restrict to, int rows, Operator
 /// The network over each of `rows` rows. The first two steps read at other alignments than they wrote, which a core's store
 /// buffer cannot forward; all rows take each of them together, so that the stores have long left the buffer.
 template <class T, class Operator>
-void kogge_stone(T *totals, T *scanned, int rows, Operator &op) {
+void kogge_stone_of_rows(T *totals, T *scanned, int rows, Operator &op) {
   network_step<1>(totals, scanned, rows, op);
   network_step<2>(scanned, totals, rows, op);
   for (int r = 0; r < rows; ++r, totals += lane_count, scanned += lane_count) {

@@ -8,7 +8,7 @@
 namespace lookback::detail {
 
 /// Bytes of input that are worth a thread. Starting one costs what a core does in the meantime.
-inline constexpr std::int64_t bytes_per_thread = 1 << 18;
+inline constexpr std::int64_t bytes_per_thread = 1 << 20;
 
 /// Threads for `bytes` bytes: those that have enough to do, as far as this process may use that many cores.
 inline std::size_t useful_threads(std::int64_t bytes) {
@@ -29,9 +29,44 @@ void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
   }
 }
 
+/// The longest input that the tree folds serially anyway: the first vector's total, which is the second one's base, is
+/// itself a serial fold. An initial value is in front of that total, and ends it with the first vector.
+template <class Problem>
+inline constexpr int serial_elements = Problem::shape::vector_elements * (Problem::initial_type::exists ? 1 : 2);
+
+/// At most that many plain values.
+template <class Problem>
+void scan_serially(const Problem &problem, int n) {
+  using T = typename Problem::accumulator;
+  using stored = typename Problem::stored;
+  auto op = problem.op;
+  const items_view<Problem> items(problem.input);
+  uninitialized_array<T, 1> running;
+  const auto write = [&](int i, const T &item) {
+    problem.output[i] = static_cast<stored>(problem.project(running[0], item));
+  };
+  int i = 0;
+  if constexpr (Problem::initial_type::exists) {
+    construct(running[0], static_cast<T>(problem.initial.value));
+  } else {
+    const T item = items[i];
+    construct(running[0], item);
+    write(i++, item);
+  }
+  for (; i < n; ++i) {
+    const T item = items[i];
+    if constexpr (!Problem::inclusive) write(i, item);
+    if (Problem::inclusive || i + 1 < n) construct(running[0], static_cast<T>(op(running[0], item)));
+    if constexpr (Problem::inclusive) write(i, item);
+  }
+}
+
 template <class Problem>
 void scan(const Problem &problem, std::int64_t n) {
   using shape = typename Problem::shape;
+  if constexpr (is_plain<typename Problem::accumulator> && std::is_pointer<typename Problem::input_type>::value) {
+    if (n <= serial_elements<Problem>) return scan_serially(problem, static_cast<int>(n));
+  }
   const std::size_t threads = useful_threads(n * static_cast<std::int64_t>(shape::element_bytes));
   if constexpr (is_integer_sum<Problem>) {
     if (threads == 1) return scan_sum(problem, n);

@@ -33,15 +33,28 @@ public:
     const int whole_rows = existing / row_elements;
     if constexpr (is_plain<T>) {
       for (int r = 0; r < whole_rows; ++r) fold_whole_row(r, spare_.address() + r * lane_count);
-      kogge_stone(spare_.address(), vectors_.address(), whole_rows, op_);
+      kogge_stone_of_rows(spare_.address(), vectors_.address(), whole_rows, op_);
     } else {
       for (int r = 0; r < whole_rows; ++r) reduce_row(r, lane_count);
     }
-    if (existing % row_elements != 0) reduce_row(whole_rows, existing % row_elements / E);
+    // Nothing is to the right of the last vector, so nobody needs its total.
+    if (existing % row_elements != 0) reduce_row(whole_rows, (existing % row_elements - 1) / E);
 
-    lanes<T> totals;
-    for (int r = 0; r < whole_rows; ++r) totals.set(r, vectors_[r * lane_count + lane_count - 1]);
-    kogge_stone(totals, rows_, whole_rows, op_);
+    const auto row_total = [&](int r) -> const T & { return vectors_[r * lane_count + lane_count - 1]; };
+    if constexpr (is_plain<T>) {
+      T *const totals = spare_.address();
+      if (whole_rows == lane_count) {
+        for (int r = 0; r < lane_count; ++r) construct(totals[r], row_total(r));
+        kogge_stone_of_rows(totals, rows_.address(), 1, op_);
+      } else {
+        for (int r = 0; r < whole_rows; ++r) rows_.set(r, row_total(r));
+        kogge_stone(rows_.address(), whole_rows, op_);
+      }
+    } else {
+      lanes<T> totals;
+      for (int r = 0; r < whole_rows; ++r) totals.set(r, row_total(r));
+      kogge_stone(totals, rows_, whole_rows, op_);
+    }
   }
 
   /// Requires a full tile.
@@ -50,17 +63,18 @@ public:
   /// Writes the results. `prefix` is everything left of the tile, or null; `next` is where the tile begins that this thread
   /// will probably reduce next, or negative.
   void scan(const T *prefix, std::ptrdiff_t next) {
-    int r = 0; // rows that are done
-    if (prefix == nullptr) scan_row(r++, nullptr);
+    const int begin = prefix != nullptr ? 0 : 1;
+    if (prefix == nullptr) scan_row(0, nullptr);
+    int end = begin; // rows done
     if constexpr (is_plain<T> && is_plain<stored>) {
-      const int first = r, last = existing_ / row_elements;
-      for (int i = first; i < last; ++i) with_base(prefix, i, [&](const T &base) { add_base(i, base); });
-      for (; r < last; ++r) {
+      end = std::max(begin, existing_ / row_elements);
+      for (int r = begin; r < end; ++r) with_base(prefix, r, [&](const T &base) { add_base(r, base); });
+      for (int r = begin; r < end; ++r) {
         if (next >= 0) items_.prefetch(next + r * row_elements, row_elements);
         scan_whole_row(r);
       }
     }
-    for (; r * row_elements < existing_; ++r) with_base(prefix, r, [&](const T &base) { scan_row(r, &base); });
+    for (int r = end; r * row_elements < existing_; ++r) with_base(prefix, r, [&](const T &base) { scan_row(r, &base); });
   }
 
 private:
@@ -79,24 +93,28 @@ private:
     for (int l = 0; l < lane_count; ++l) construct(totals[l], fold<E>(items, l * E, op));
   }
 
-  /// V of row r.
-  void reduce_row(int r, int whole_vectors) {
+  /// V of the first vectors of row r.
+  void reduce_row(int r, int vectors) {
     const auto items = items_.from(r * row_elements);
-    lanes<T> totals, scanned;
-    for (int l = 0; l < whole_vectors; ++l) totals.set(l, fold<E>(items, l * E, op_));
-    kogge_stone(totals, scanned, whole_vectors, op_);
-    for (int l = 0; l < whole_vectors; ++l) vectors_.set(r * lane_count + l, scanned[l]);
+    if constexpr (is_plain<T>) {
+      T *const totals = vectors_.address() + r * lane_count;
+      for (int l = 0; l < vectors; ++l) construct(totals[l], fold<E>(items, l * E, op_));
+      kogge_stone(totals, vectors, op_);
+    } else {
+      lanes<T> totals, scanned;
+      for (int l = 0; l < vectors; ++l) totals.set(l, fold<E>(items, l * E, op_));
+      kogge_stone(totals, scanned, vectors, op_);
+      for (int l = 0; l < vectors; ++l) vectors_.set(r * lane_count + l, scanned[l]);
+    }
   }
 
   /// Calls `use` with everything left of row r. Requires a prefix or r > 0.
   template <class Use>
   void with_base(const T *prefix, int r, Use use) {
-    if (r == 0)
-      use(*prefix);
-    else if (prefix != nullptr)
-      use(static_cast<T>(op_(*prefix, rows_[r - 1])));
-    else
-      use(rows_[r - 1]);
+    if constexpr (Rows > 1) {
+      if (r > 0) return prefix != nullptr ? use(static_cast<T>(op_(*prefix, rows_[r - 1]))) : use(rows_[r - 1]);
+    }
+    use(*prefix);
   }
 
   /// Everything left of each vector of row r, to `spare_`.
@@ -115,7 +133,7 @@ private:
     const auto items = items_.from(r * row_elements);
     const T *lefts = spare_.address() + r * lane_count;
     uninitialized_array<stored, row_elements> results;
-    for (int l = 0; l < lane_count; ++l) scan_from<0>(lefts[l], items, l * E, &results[0], op, project);
+    for (int l = 0; l < lane_count; ++l) scan_from<0>(lefts[l], items, l * E, &results[l * E], op, project);
     const auto row = output_ + (first_ + r * row_elements);
     if constexpr (std::is_pointer<output_type>::value) {
       // In blocks that compilers move through registers. As one copy it becomes a string instruction, slow to start.
@@ -126,19 +144,20 @@ private:
       for (int i = 0; i < row_elements; ++i) row[i] = results[i];
     }
   }
+  /// Elements K, K + 1, ... of the vector that begins at `first`.
   template <int K, class View>
   static void scan_from(const T left, const View &items, int first, stored *results, decltype(Problem::op) &op,
                         decltype(Problem::project) &project) {
     const T item = items[first + K];
-    if constexpr (!Problem::inclusive) construct(results[first + K], static_cast<stored>(project(left, item)));
+    if constexpr (!Problem::inclusive) construct(results[K], static_cast<stored>(project(left, item)));
     if constexpr (Problem::inclusive || K + 1 < E) {
       const T through = static_cast<T>(op(left, item));
-      if constexpr (Problem::inclusive) construct(results[first + K], static_cast<stored>(project(through, item)));
+      if constexpr (Problem::inclusive) construct(results[K], static_cast<stored>(project(through, item)));
       if constexpr (K + 1 < E) scan_from<K + 1>(through, items, first, results, op, project);
     }
   }
 
-  /// Results of row r, one after the other; `base` is everything left of it, or null.
+  /// Results of row r, vector by vector; `base` is everything left of it, or null.
   void scan_row(int r, const T *base) {
     const int count = std::min(existing_ - r * row_elements, row_elements);
     for (int l = 0; l * E < count; ++l) {
@@ -154,6 +173,14 @@ private:
   void scan_vector(int r, int begin, int end, const T *base) {
     const auto items = items_.from(r * row_elements);
     const auto row = output_ + (first_ + r * row_elements);
+    if constexpr (is_plain<T> && is_plain<stored>) {
+      if (base != nullptr && end - begin == E) {
+        uninitialized_array<stored, E> results;
+        scan_from<0>(*base, items, begin, &results[0], op_, project_);
+        for (int k = 0; k < E; ++k) row[begin + k] = results[k];
+        return;
+      }
+    }
     ordered_room<T, E + 1> left; // of elements begin, begin + 1, ...
     const auto write = [&](int i, const T &scanned, const T &item) { row[i] = static_cast<stored>(project_(scanned, item)); };
     if (base != nullptr) {
@@ -164,11 +191,16 @@ private:
       left.set(0, item);
       ++begin;
     }
-    for (int k = 0; begin + k < end; ++k) {
+    for (int k = 0; k < E && begin + k < end; ++k) { // k < E holds anyway: it is said for the compiler
       const T item = items[begin + k];
-      if constexpr (!Problem::inclusive) write(begin + k, left[k], item);
-      if (Problem::inclusive || begin + k + 1 < end) left.set(k + 1, static_cast<T>(op_(left[k], item)));
-      if constexpr (Problem::inclusive) write(begin + k, left[k + 1], item);
+      if constexpr (Problem::inclusive) {
+        left.set(k + 1, static_cast<T>(op_(left[k], item)));
+        write(begin + k, left[k + 1], item);
+      } else {
+        write(begin + k, left[k], item);
+        if (begin + k + 1 == end) return; // no application without a use
+        left.set(k + 1, static_cast<T>(op_(left[k], item)));
+      }
     }
   }
 
