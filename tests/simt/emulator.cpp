@@ -259,7 +259,6 @@ machine::machine(const schedule &chosen, const std::vector<kernel> &stream, cons
 }
 
 machine::~machine() {
-  if (!failure.empty()) return; // threads that were abandoned might still be said to use it
   for (unsigned char *memory : shared_memory_) std::free(memory);
 }
 

@@ -133,7 +133,7 @@ mutation("the nearest tile's total not waited for" device/look_back.cuh
 mutation("a group's prefix without its own total" device/look_back.cuh
          "through.append(op, totals[0]);" "")
 mutation("keys at the boundaries read in place" core/by_key.cuh
-         "if (i % TileElements == 0) return !equal(boundary_[i / TileElements], keys_[i]);" "")
+         "!equal(boundary_[i / TileElements], memory.own)" "!equal(keys_[i - 1], memory.own)")
 
 list(LENGTH survivors count)
 message(STATUS "mutations killed: ${killed}, survived: ${count}")

@@ -24,11 +24,12 @@ class threaded_scan {
 
 public:
   threaded_scan(const Problem &problem, std::int64_t n)
-      : problem_(problem), n_(n), tiles_(shape::tiles(static_cast<std::uint64_t>(n))), boundary_(problem_.input, tiles_),
-        tile_totals_(tiles_), group_totals_(tiles_ / group_tiles), group_prefixes_(tiles_ / group_tiles) {}
+      : problem_(problem), n_(n), tiles_(shape::tiles(static_cast<std::uint64_t>(n))),
+        boundary_(problem_.input, tiles_), tile_totals_(tiles_), group_totals_(tiles_ / group_tiles),
+        group_prefixes_(tiles_ / group_tiles) {}
 
-  /// Scans with at most `threads` threads, of which the caller is one. Throws what an operator threw first, on whichever
-  /// thread, when all threads have ended; the output is then written in part.
+  /// Scans with at most `threads` threads, of which the caller is one. Throws what an operator threw first, on
+  /// whichever thread, when all threads have ended; the output is then written in part.
   void run(std::size_t threads) {
     threads_ = threads;
     {
@@ -56,8 +57,8 @@ private:
   /// Thrown by a wait that would never end, since another thread has failed.
   struct abandoned {};
 
-  /// Takes tiles until there are none. Tickets are taken in order, so every tile that this one will wait for belongs to a
-  /// thread that is already working on it, and waiting always ends.
+  /// Takes tiles until there are none. Tickets are taken in order, so every tile that this one will wait for belongs to
+  /// a thread that is already working on it, and waiting always ends.
   void work() noexcept {
     try {
       const auto tile = std::make_unique<tile_scan>(problem_);

@@ -8,8 +8,8 @@
 
 namespace lookback {
 
-/// Base of lookback's CPU policies. It derives from Thrust's C++ system, so every algorithm that is not a scan runs there;
-/// for the scans lookback's overloads name the policy exactly, and win.
+/// Base of lookback's CPU policies. It derives from Thrust's C++ system, so every algorithm that is not a scan runs
+/// there; for the scans lookback's overloads name the policy exactly, and win.
 template <class Derived>
 struct host_execution_policy : thrust::cpp::execution_policy<Derived> {};
 

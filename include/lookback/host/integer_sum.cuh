@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sums of integers on a CPU. Addition of integers gives the same bits in any order, so what costs least is taken: a running
-// sum.
+// Sums of integers on a CPU. Addition of integers gives the same bits in any order, so what costs least is taken: a
+// running sum.
 #pragma once
 
 #include <lookback/host/tile.cuh>
@@ -24,8 +24,8 @@ template <class T>
 struct adds<cuda::std::plus<T>, T> : std::true_type {};
 
 template <class Problem, class T = typename Problem::accumulator>
-inline constexpr bool is_integer_sum = std::is_integral<T>::value && !std::is_same<T, bool>::value &&
-                                       adds<decltype(Problem::op), T>::value;
+inline constexpr bool is_integer_sum =
+    std::is_integral<T>::value && !std::is_same<T, bool>::value && adds<decltype(Problem::op), T>::value;
 
 /// a + b modulo 2^bits: a sum of a part may overflow where the whole does not.
 template <class T>
@@ -34,8 +34,8 @@ T wrapping_sum(T a, T b) {
   return static_cast<T>(static_cast<unsigned_type>(static_cast<unsigned_type>(a) + static_cast<unsigned_type>(b)));
 }
 
-/// Writes the results of `count` items to `output`; `running` is the sum of everything to their left. Returns it with the
-/// items added.
+/// Writes the results of `count` items to `output`; `running` is the sum of everything to their left. Returns it with
+/// the items added.
 template <class Problem, class Items, class Output, class T>
 T scan_sum(const Problem &problem, const Items &items, Output output, std::int64_t count, T running) {
   for (std::int64_t i = 0; i < count; ++i) {

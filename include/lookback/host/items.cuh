@@ -26,8 +26,8 @@ private:
   Iterator first_;
 };
 
-/// The elements of one tile. Behind a pointer they are read where they are, as often as needed; any other iterator is asked
-/// once for each, before anything is written, and the answers are kept.
+/// The elements of one tile. Behind a pointer they are read where they are, as often as needed; any other iterator is
+/// asked once for each, before anything is written, and the answers are kept.
 template <class Problem, int Capacity>
 class tile_items {
   using T = typename Problem::accumulator;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tree's Kogge-Stone network on a CPU: the 32 lanes stand side by side in an array, and a step is one loop over them,
-// which compilers vectorise.
+// The tree's Kogge-Stone network on a CPU: the 32 lanes stand side by side in an array, and a step is one loop over
+// them, which compilers vectorise.
 #pragma once
 
 #include <lookback/core/tree.cuh>
@@ -68,11 +68,12 @@ void kogge_stone(lanes<T> &totals, lanes<T> &scanned, int count, Operator &op) {
 template <class T, class Operator>
 void kogge_stone(T *values, int count, Operator &op) {
   for (int distance = 1; distance < count; distance *= 2)
-    for (int l = count - 1; l >= distance; --l) construct(values[l], static_cast<T>(op(values[l - distance], values[l])));
+    for (int l = count - 1; l >= distance; --l)
+      construct(values[l], static_cast<T>(op(values[l - distance], values[l])));
 }
 
-/// One step for all 32 lanes of many rows of plain values. The loop that does most of the work starts where vectors of four
-/// lanes do, so that nothing is left over for the compiler to worry about.
+/// One step for all 32 lanes of many rows of plain values. The loop that does most of the work starts where vectors of
+/// four lanes do, so that nothing is left over for the compiler to worry about.
 template <int Distance, class T, class Operator>
 void network_step(const T *__restrict from, T *__restrict to, int rows, Operator op) {
   constexpr int aligned = std::max(Distance, 4);
@@ -83,8 +84,8 @@ void network_step(const T *__restrict from, T *__restrict to, int rows, Operator
   }
 }
 
-/// The network over each of `rows` rows. The first two steps read at other alignments than they wrote, which a core's store
-/// buffer cannot forward; all rows take each of them together, so that the stores have long left the buffer.
+/// The network over each of `rows` rows. The first two steps read at other alignments than they wrote, which a core's
+/// store buffer cannot forward; all rows take each of them together, so that the stores have long left the buffer.
 template <class T, class Operator>
 void kogge_stone_of_rows(T *totals, T *scanned, int rows, Operator &op) {
   network_step<1>(totals, scanned, rows, op);

@@ -32,7 +32,7 @@ void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
 /// The longest input that the tree folds serially anyway: the first vector's total, which is the second one's base, is
 /// itself a serial fold. An initial value is in front of that total, and ends it with the first vector.
 template <class Problem>
-inline constexpr int serial_elements = Problem::shape::vector_elements * (Problem::initial_type::exists ? 1 : 2);
+inline constexpr int serial_elements = Problem::shape::vector_elements *(Problem::initial_type::exists ? 1 : 2);
 
 /// At most that many plain values.
 template <class Problem>
@@ -83,7 +83,8 @@ void scan(const Problem &problem, std::int64_t n) {
 }
 
 /// Runs the problem that `make()` describes over n elements. Returns result + n; for n <= 0 returns `result` untouched,
-/// having called nothing. Throws what an operator, a copy or an allocation threw; the output may then be written in part.
+/// having called nothing. Throws what an operator, a copy or an allocation threw; the output may then be written in
+/// part.
 template <class Derived, class Output, class Make>
 Output run(const host_execution_policy<Derived> &, std::int64_t n, Output result, Make make) {
   if (n <= 0) return result;

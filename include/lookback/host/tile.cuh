@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One tile in the tree's order on one CPU thread: read once from memory, reduced, and scanned while it is still in cache.
+// One tile in the tree's order on one CPU thread: read once from memory, reduced, and scanned while it is still in
+// cache.
 #pragma once
 
 #include <lookback/host/items.cuh>
@@ -60,8 +61,8 @@ public:
   /// Requires a full tile.
   const T &total() const { return rows_[Rows - 1]; }
 
-  /// Writes the results. `prefix` is everything left of the tile, or null; `next` is where the tile begins that this thread
-  /// will probably reduce next, or negative.
+  /// Writes the results. `prefix` is everything left of the tile, or null; `next` is where the tile begins that this
+  /// thread will probably reduce next, or negative.
   void scan(const T *prefix, std::ptrdiff_t next) {
     const int begin = prefix != nullptr ? 0 : 1;
     if (prefix == nullptr) scan_row(0, nullptr);
@@ -74,7 +75,8 @@ public:
         scan_whole_row(r);
       }
     }
-    for (int r = end; r * row_elements < existing_; ++r) with_base(prefix, r, [&](const T &base) { scan_row(r, &base); });
+    for (int r = end; r * row_elements < existing_; ++r)
+      with_base(prefix, r, [&](const T &base) { scan_row(r, &base); });
   }
 
 private:
@@ -118,7 +120,9 @@ private:
   }
 
   /// Everything left of each vector of row r, to `spare_`.
-  void add_base(int r, const T &base) { add_base(base, vectors_.address() + r * lane_count, spare_.address() + r * lane_count, op_); }
+  void add_base(int r, const T &base) {
+    add_base(base, vectors_.address() + r * lane_count, spare_.address() + r * lane_count, op_);
+  }
   static void add_base(const T base, const T *__restrict vectors, T *__restrict lefts, decltype(Problem::op) op) {
     construct(lefts[0], base);
     for (int l = 1; l < 4; ++l) construct(lefts[l], static_cast<T>(op(base, vectors[l - 1])));
@@ -182,7 +186,9 @@ private:
       }
     }
     ordered_room<T, E + 1> left; // of elements begin, begin + 1, ...
-    const auto write = [&](int i, const T &scanned, const T &item) { row[i] = static_cast<stored>(project_(scanned, item)); };
+    const auto write = [&](int i, const T &scanned, const T &item) {
+      row[i] = static_cast<stored>(project_(scanned, item));
+    };
     if (base != nullptr) {
       left.set(0, *base);
     } else { // the very first element is its own result
@@ -210,9 +216,9 @@ private:
   decltype(Problem::op) op_;
   std::ptrdiff_t first_ = 0;
   int existing_ = 0;
-  ordered_room<T, Rows * lane_count> vectors_;                    // V, inclusive: (rows, 32)
-  ordered_room<T, is_plain<T> ? Rows * lane_count : 1> spare_;    // the same, for what is on the way to V and from it
-  lanes<T> rows_;                                                 // R, inclusive: (rows)
+  ordered_room<T, Rows * lane_count> vectors_;                 // V, inclusive: (rows, 32)
+  ordered_room<T, is_plain<T> ? Rows * lane_count : 1> spare_; // the same, for what is on the way to V and from it
+  lanes<T> rows_;                                              // R, inclusive: (rows)
 };
 
 } // namespace lookback::detail
