@@ -87,10 +87,10 @@ public:
   template <class InputIterator, class OutputIterator, class Count>
   static cudaError_t InclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes, InputIterator d_in,
                                   OutputIterator d_out, Count num_items, cudaStream_t stream = nullptr) {
-    return detail::scan(d_temp_storage, temp_storage_bytes,
-                        detail::make_problem<true, accumulator<plus, InputIterator>>(d_in, d_out, plus{},
-                                                                                  detail::no_initial{}),
-                        checked(num_items), stream);
+    return detail::scan(
+        d_temp_storage, temp_storage_bytes,
+        detail::make_problem<true, accumulator<plus, InputIterator>>(d_in, d_out, plus{}, detail::no_initial{}),
+        checked(num_items), stream);
   }
   /// In place.
   template <class Iterator, class Count>
@@ -104,10 +104,10 @@ public:
   static cudaError_t InclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes, InputIterator d_in,
                                    OutputIterator d_out, ScanOp scan_op, Count num_items,
                                    cudaStream_t stream = nullptr) {
-    return detail::scan(d_temp_storage, temp_storage_bytes,
-                        detail::make_problem<true, accumulator<ScanOp, InputIterator>>(d_in, d_out, scan_op,
-                                                                                     detail::no_initial{}),
-                        checked(num_items), stream);
+    return detail::scan(
+        d_temp_storage, temp_storage_bytes,
+        detail::make_problem<true, accumulator<ScanOp, InputIterator>>(d_in, d_out, scan_op, detail::no_initial{}),
+        checked(num_items), stream);
   }
   /// In place.
   template <class Iterator, class ScanOp, class Count>
@@ -137,7 +137,8 @@ public:
     using sum = accumulator<plus, ValuesIterator>;
     return detail::scan(d_temp_storage, temp_storage_bytes,
                         detail::make_exclusive_by_key<sum>(d_keys_in, d_values_in, d_values_out,
-                                                           static_cast<sum>(value<ValuesIterator>{}), equality_op, plus{}),
+                                                           static_cast<sum>(value<ValuesIterator>{}), equality_op,
+                                                           plus{}),
                         checked(num_items), stream);
   }
 

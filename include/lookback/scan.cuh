@@ -114,7 +114,8 @@ Output exclusive_scan(const Policy &policy, Input first, Input last, Output resu
 
 /// y(i) = f(x(0)) . f(x(1)) ... f(x(i))
 template <class Policy, class Input, class Output, class Transform, class Operator, detail::if_policy<Policy> = 0>
-Output transform_inclusive_scan(const Policy &policy, Input first, Input last, Output result, Transform f, Operator op) {
+Output transform_inclusive_scan(const Policy &policy, Input first, Input last, Output result, Transform f,
+                                Operator op) {
   using T = detail::transformed_t<Input, Transform>;
   return detail::run(policy, last - first, result, [&] {
     return detail::make_problem<true, T>(detail::transformed<T>(first, f), detail::unwrap(result), op,

@@ -38,11 +38,13 @@ public:
 
   LOOKBACK_DEVICE T get(int k) const {
     uninitialized_array<T, 1> item;
-    std::memcpy(static_cast<void *>(&item[0]), reinterpret_cast<const unsigned char *>(words.words) + k * sizeof(T), sizeof(T));
+    std::memcpy(static_cast<void *>(&item[0]), reinterpret_cast<const unsigned char *>(words.words) + k * sizeof(T),
+                sizeof(T));
     return item[0];
   }
   LOOKBACK_DEVICE void set(int k, const T &value) {
-    std::memcpy(reinterpret_cast<unsigned char *>(words.words) + k * sizeof(T), static_cast<const void *>(&value), sizeof(T));
+    std::memcpy(reinterpret_cast<unsigned char *>(words.words) + k * sizeof(T), static_cast<const void *>(&value),
+                sizeof(T));
   }
 };
 
@@ -135,7 +137,8 @@ template <int E, class T>
 LOOKBACK_DEVICE void read_vector(const T *row, int count, lane_vector<T, E> &vector) {
   const T *const mine = row + simt::lane_index() * E;
   if constexpr (lane_vector<T, E>::packed) {
-    vector.words = simt::load_vector<lane_vector<T, E>::bytes>(mine); // a vector's whole place is there, if not its elements
+    vector.words =
+        simt::load_vector<lane_vector<T, E>::bytes>(mine); // a vector's whole place is there, if not its elements
   } else {
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k)
@@ -146,7 +149,8 @@ LOOKBACK_DEVICE void read_vector(const T *row, int count, lane_vector<T, E> &vec
 /// Writes a blocked row; elements from `existing` on are not written. `shared` is the row's place in shared memory, no longer
 /// needed and large enough for the results, or null.
 template <int E, class T, class Iterator>
-LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, T *shared, const lane_vector<T, E> &vector) {
+LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, T *shared,
+                               const lane_vector<T, E> &vector) {
   const int lane = simt::lane_index();
   if constexpr (std::is_pointer<Iterator>::value && lane_vector<T, E>::packed) {
     if (as_vectors && (lane + 1) * E <= existing) {

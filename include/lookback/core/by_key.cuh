@@ -132,8 +132,8 @@ template <class T, class Keys, class Values, class Output, class Equal, class Op
 auto make_inclusive_by_key(Keys keys, Values values, Output output, Equal equal, Operator op) {
   using shape = tree_shape<sizeof(T), size_of<typename output_value<Output, T>::type>::value>;
   using input = keyed_input<T, Keys, Values, Equal, Operator, no_initial, shape::tile_elements>;
-  return scan_problem<true, keyed<T>, input, Output, segmented_operator<T, Operator>, no_initial,
-                      inclusive_by_key>(input(keys, values, equal, op, no_initial{}), output, {op}, {}, {});
+  return scan_problem<true, keyed<T>, input, Output, segmented_operator<T, Operator>, no_initial, inclusive_by_key>(
+      input(keys, values, equal, op, no_initial{}), output, {op}, {}, {});
 }
 
 /// y(i) = init . x(s) . x(s + 1) ... x(i - 1), s as above; y(s) = init.

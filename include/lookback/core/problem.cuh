@@ -51,7 +51,7 @@ struct scan_problem {
   using input_type = Input;
   using output_type = Output;
   using result = std::decay_t<decltype(std::declval<const Project &>()(std::declval<const Accumulator &>(),
-                                                                      std::declval<const Accumulator &>()))>;
+                                                                       std::declval<const Accumulator &>()))>;
   using stored = typename stored_value<Output, result>::type;
   using shaping = typename shaped_by<item>::type;
   using shape = tree_shape<sizeof(shaping), size_of<typename output_value<Output, shaping>::type>::value>;
@@ -71,8 +71,8 @@ struct scan_problem {
 /// A problem with its accumulator and tree deduced from the parts.
 template <bool Inclusive, class Accumulator, class Input, class Output, class Operator, class Initial>
 auto make_problem(Input input, Output output, Operator op, Initial initial) {
-  return scan_problem<Inclusive, Accumulator, Input, Output, Operator, Initial>(
-      input, output, op, initial, scanned_itself{});
+  return scan_problem<Inclusive, Accumulator, Input, Output, Operator, Initial>(input, output, op, initial,
+                                                                                scanned_itself{});
 }
 
 } // namespace lookback::detail

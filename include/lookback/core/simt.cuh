@@ -97,8 +97,7 @@ LOOKBACK_DEVICE T exchange_words(const T &value, Exchange exchange) {
 /// The value of lane `lane_index() - distance`; lanes below `distance` keep their own.
 template <class T>
 LOOKBACK_DEVICE T shuffle_up(const T &value, int distance) {
-  return detail::exchange_words(value,
-                                [=](std::uint32_t word) { return __shfl_up_sync(0xffffffffu, word, distance); });
+  return detail::exchange_words(value, [=](std::uint32_t word) { return __shfl_up_sync(0xffffffffu, word, distance); });
 }
 /// The value of lane `lane`, the same for all.
 template <class T>
@@ -152,7 +151,8 @@ LOOKBACK_DEVICE unsigned fetch_increment(unsigned *counter) { return atomicAdd(c
 /// Bytes of one vector access: 1, 2, 4, 8 or 16, aligned to its size.
 template <int Bytes>
 struct alignas(Bytes) vector_words {
-  using word = std::conditional_t<Bytes == 1, std::uint8_t, std::conditional_t<Bytes == 2, std::uint16_t, std::uint32_t>>;
+  using word =
+      std::conditional_t<Bytes == 1, std::uint8_t, std::conditional_t<Bytes == 2, std::uint16_t, std::uint32_t>>;
   static constexpr int count = Bytes <= 4 ? 1 : Bytes / 4;
   word words[count];
 };
@@ -188,14 +188,16 @@ template <int Bytes>
 LOOKBACK_DEVICE void copy_vector_async(void *shared, const void *global) {
 #if __CUDA_ARCH__ >= 800
   if constexpr (Bytes == 16) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-                 "l"(__cvta_generic_to_global(global))
-                 : "memory");
+    asm volatile(
+        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+        "l"(__cvta_generic_to_global(global))
+        : "memory");
     return;
   } else if constexpr (Bytes == 8 || Bytes == 4) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-                 "l"(__cvta_generic_to_global(global)), "n"(Bytes)
-                 : "memory");
+    asm volatile(
+        "cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+        "l"(__cvta_generic_to_global(global)), "n"(Bytes)
+        : "memory");
     return;
   }
 #endif

@@ -24,7 +24,8 @@ LOOKBACK_DEVICE maybe<T> look_in_cluster(const Problem &problem, const T &total,
     const int lane = simt::lane_index(), existing = static_cast<int>(tile);
     uninitialized_array<T, 1> totals; // T(lane)
     if (lane < existing) construct(totals[0], *simt::in_block(&total, lane));
-    warp_inclusive_scan<1>(totals, [=](int) { return existing; }, op, exchange);
+    warp_inclusive_scan<1>(
+        totals, [=](int) { return existing; }, op, exchange);
     if constexpr (Problem::initial_type::exists) prefix.set(static_cast<T>(problem.initial.value));
     if (existing > 0) prefix.append(op, exchange.from(totals[0], existing - 1, lane < existing));
   }

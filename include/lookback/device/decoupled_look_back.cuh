@@ -96,7 +96,8 @@ public:
     // ---- rows of the tile, and what is left of it ----------------------------------------------------------------
     uninitialized_array<T, 1> row_prefix; // R(lane), inclusive; every warp for itself, to save a barrier
     if (lane < whole_rows) construct(row_prefix[0], shared.row_totals[lane]);
-    warp_inclusive_scan<1>(row_prefix, [=](int) { return whole_rows; }, op, exchange);
+    warp_inclusive_scan<1>(
+        row_prefix, [=](int) { return whole_rows; }, op, exchange);
     maybe<T> total, left;
     if (warp == 0 && !is_last) total.set(exchange.from(row_prefix[0], shape::tile_rows - 1, lane < whole_rows));
 #if LOOKBACK_TARGETS_SM_90
@@ -105,8 +106,8 @@ public:
       left = look_in_cluster(problem, shared.total[0], tile, op, exchange);
     } else
 #endif
-      if (warp == 0)
-        left = look_back(problem, state, tile, is_last, total, op, exchange);
+        if (warp == 0)
+      left = look_back(problem, state, tile, is_last, total, op, exchange);
     if (simt::thread_index() == 0 && left.exists()) construct(shared.prefix[0], left.value());
     simt::synchronize_block();
     maybe<T> prefix;
@@ -183,7 +184,8 @@ LOOKBACK_KERNEL(256, 1)
 prepare_kernel(const Input input, const unsigned tiles, std::uint64_t *const zeroed, const std::size_t words) {
   simt::release_next_kernel(); // it waits for this kernel's writes before it uses them
   const std::size_t step = static_cast<std::size_t>(simt::block_count()) * simt::block_threads();
-  const std::size_t first = static_cast<std::size_t>(simt::block_index()) * simt::block_threads() + simt::thread_index();
+  const std::size_t first =
+      static_cast<std::size_t>(simt::block_index()) * simt::block_threads() + simt::thread_index();
   for (std::size_t i = first; i < words; i += step) zeroed[i] = 0;
   if constexpr (boundary_of<Input>::exists)
     for (std::size_t tile = first + 1; tile < tiles; tile += step) input.save_boundary(tile);

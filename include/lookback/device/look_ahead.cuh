@@ -52,8 +52,8 @@ class look_ahead_scan {
 
 public:
   LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const tile_state<T> &state, std::uint64_t n, storage &shared)
-      : problem_(problem), state_(state), shared_(shared), op_(problem.op), n_(n),
-        column_{simt::block_index(), simt::block_count(), static_cast<unsigned>(shape::tiles(n))} {}
+      : problem_(problem), state_(state), shared_(shared), op_(problem.op),
+        n_(n), column_{simt::block_index(), simt::block_count(), static_cast<unsigned>(shape::tiles(n))} {}
 
   LOOKBACK_DEVICE void run() {
     if (simt::thread_index() == 0) {
@@ -114,8 +114,10 @@ private:
       simt::wait(shared_.reduced[at.stage], at.phase);
       uninitialized_array<T, 1> row;
       if (lane < whole_rows) construct(row[0], shared_.row_totals[at.stage][lane]);
-      warp_inclusive_scan<1>(row, [=](int) { return whole_rows; }, op_, exchange);
-      if (lane == shape::tile_rows - 1 && column_.tile(i) + 1 < column_.tiles) state_.tile_totals.publish(column_.tile(i), row[0]);
+      warp_inclusive_scan<1>(
+          row, [=](int) { return whole_rows; }, op_, exchange);
+      if (lane == shape::tile_rows - 1 && column_.tile(i) + 1 < column_.tiles)
+        state_.tile_totals.publish(column_.tile(i), row[0]);
       if (lane < whole_rows) construct(shared_.row_prefixes[at.stage][lane], row[0]);
       simt::synchronize_warp();
       if (lane == 0) simt::arrive(shared_.rows_ready[at.stage]);
@@ -176,8 +178,7 @@ private:
     if (lane == shape::row_vectors - 1) {
       LOOKBACK_UNROLL
       for (int r = 0; r < rows; ++r)
-        if (lane < whole_vectors(r))
-          construct(shared_.row_totals[at.stage][simt::warp_index() * rows + r], totals[r]);
+        if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][simt::warp_index() * rows + r], totals[r]);
       simt::arrive(shared_.reduced[at.stage]);
     }
   }

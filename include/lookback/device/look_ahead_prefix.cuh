@@ -74,8 +74,8 @@ LOOKBACK_DEVICE void read_totals(const cells<T> &tile_totals, unsigned first, un
 /// Prefixes of tiles `turn`, turn + look_ahead_warps, ... of the block. A warp reads the totals from the first tile of the
 /// previous tile's group on, and gets G of that group from the warp that had the tile before.
 ///
-/// A tile's prefix is written over the prefix of the tile `stages` before it, which nobody needs any more: the totals read
-/// here include the block's own last tile, and that was reduced after the older one was scanned (depth < stages).
+/// A tile's prefix is written over the prefix of the tile `stages` before it, once that one is scanned. It is by then: the
+/// totals read here include the block's own last tile, and that was reduced later (depth < stages). The wait says so.
 template <class Problem, class Tuning, class T, class Operator>
 LOOKBACK_DEVICE void look_ahead(const Problem &problem, const tile_state<T> &state, const tile_column &column, int turn,
                                 Operator &op, look_ahead_storage<Problem, Tuning> &shared) {
@@ -114,6 +114,7 @@ LOOKBACK_DEVICE void look_ahead(const Problem &problem, const tile_state<T> &sta
       }
       if (group - first < window) break;
     }
+    simt::wait(shared.scanned[at.stage], at.phase ^ 1);
     if (lane == 0) {
       if (left.exists()) construct(shared.groups[at.stage][0], left.value());
       simt::arrive(shared.groups_ready[at.stage]);

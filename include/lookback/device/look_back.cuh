@@ -86,7 +86,8 @@ LOOKBACK_DEVICE maybe<T> look_back(const Problem &problem, const tile_state<T, M
       if (have) construct(totals[0], seen.value());
     }
   }
-  warp_inclusive_scan<1>(totals, [=](int) { return existing; }, op, exchange);
+  warp_inclusive_scan<1>(
+      totals, [=](int) { return existing; }, op, exchange);
   if (completes_group && lane == mine) state.group_totals.publish(group, totals[0]);
 
   maybe<T> prefix; // G(group)

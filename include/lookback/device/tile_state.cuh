@@ -142,9 +142,8 @@ private:
 
 /// The cells for T: packed where the system has words that wide.
 template <class T, class Memory = device_memory>
-using cells =
-    std::conditional_t<std::is_trivially_copyable<T>::value && sizeof(T) <= (Memory::has_word_pairs ? 16 : 4),
-                       packed_cells<T, Memory>, flagged_cells<T, Memory>>;
+using cells = std::conditional_t<std::is_trivially_copyable<T>::value && sizeof(T) <= (Memory::has_word_pairs ? 16 : 4),
+                                 packed_cells<T, Memory>, flagged_cells<T, Memory>>;
 
 /// Everything that the blocks of one scan share. A tile's total is published as soon as it is known; group g's total by
 /// the tile that sees all of its tiles; and entry g of the prefixes is G(g + 1), everything up to the end of group g.

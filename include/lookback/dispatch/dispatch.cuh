@@ -30,7 +30,8 @@ cudaError_t launch_prepare(Problem &problem, const workspace<Problem> &layout, c
   launch.gridDim = dim3(std::min(static_cast<unsigned>((words - 1) / prepare_threads + 1), prepare_blocks_at_most));
   if constexpr (boundary_of<typename Problem::input_type>::exists) {
     problem.input.bind_boundary(layout.boundary(base));
-    return cudaLaunchKernelEx(&launch, prepare_kernel<typename Problem::input_type>, problem.input, tiles, zeroed, words);
+    return cudaLaunchKernelEx(&launch, prepare_kernel<typename Problem::input_type>, problem.input, tiles, zeroed,
+                              words);
   } else {
     return cudaLaunchKernelEx(&launch, prepare_kernel<no_initial>, no_initial{}, tiles, zeroed, words);
   }
@@ -107,8 +108,8 @@ cudaError_t launch_look_ahead(const Problem &problem, const tile_state<typename 
   cooperative.val.cooperative = 1;
   cudaLaunchConfig_t launch{};
   launch.stream = stream;
-  launch.gridDim = dim3(std::min(static_cast<unsigned>(Problem::shape::tiles(n)),
-                                 static_cast<unsigned>(device.multiprocessors)));
+  launch.gridDim =
+      dim3(std::min(static_cast<unsigned>(Problem::shape::tiles(n)), static_cast<unsigned>(device.multiprocessors)));
   launch.blockDim = dim3(tuning::value.warps() * simt::warp_threads);
   launch.dynamicSmemBytes = bytes;
   launch.attrs = &cooperative;
@@ -129,9 +130,9 @@ template <class Problem>
 cudaError_t choose_path(const Problem &problem, std::uint64_t n, unsigned tiles, path &by, device_facts &device) {
   constexpr bool clusters = !boundary_of<typename Problem::input_type>::exists; // keys would have to be saved first
   const bool may_cluster = clusters && tiles <= cluster_tiles_at_most && (by == path::cluster || by == path::fastest);
-  const bool may_look_ahead = can_look_ahead<Problem>::value &&
-                              (by == path::look_ahead ||
-                               (by == path::fastest && n * sizeof(typename Problem::item) >= look_ahead_from_bytes));
+  const bool may_look_ahead =
+      can_look_ahead<Problem>::value &&
+      (by == path::look_ahead || (by == path::fastest && n * sizeof(typename Problem::item) >= look_ahead_from_bytes));
   const path wanted = by;
   by = by == path::look_back_few || by == path::look_back_many ? by
        : tiles >= many_tiles_from                              ? path::look_back_many

@@ -44,7 +44,8 @@ public:
     buffer_ = thrust::get_temporary_buffer<std::uint8_t>(policy, static_cast<std::ptrdiff_t>(bytes));
     // Null must not turn the scan into a silent size query.
     if (address() == nullptr)
-      thrust::cuda_cub::throw_on_error(cudaErrorMemoryAllocation, "lookback: the policy's allocator returned a null pointer");
+      thrust::cuda_cub::throw_on_error(cudaErrorMemoryAllocation,
+                                       "lookback: the policy's allocator returned a null pointer");
   }
   policy_storage(const policy_storage &) = delete;
   policy_storage &operator=(const policy_storage &) = delete;
@@ -97,7 +98,8 @@ Output run(const thrust::cuda_cub::execution_policy<Derived> &exec, std::int64_t
   const bool allocates = bytes > sizeof(unused);
   std::conditional_t<uses_pool<Derived>::value, pool_storage<Derived>, policy_storage<Derived>> storage(
       policy, stream, allocates ? bytes : 0);
-  throw_on_error(scan(allocates ? storage.address() : &unused, bytes, problem, n, stream), "lookback: launching the scan");
+  throw_on_error(scan(allocates ? storage.address() : &unused, bytes, problem, n, stream),
+                 "lookback: launching the scan");
   if (thrust::cuda_cub::must_perform_optional_synchronization(policy))
     throw_on_error(synchronize_unless_capturing(stream), "lookback: waiting for the scan");
   return result + n;
