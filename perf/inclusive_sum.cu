@@ -19,12 +19,28 @@ struct inclusive_sum_misaligned : inclusive_sum<int> {
   static constexpr int shift = 1;
 };
 
+/// The general path at every size, also where the default takes a faster one.
+struct decoupled_look_back {
+  static cudaError_t InclusiveSum(void *temporary, std::size_t &size, const std::int32_t *in, std::int32_t *out,
+                                  long long n) {
+    using namespace lookback::detail;
+    const auto problem = make_problem<true, std::int32_t>(in, out, lookback::plus{}, no_initial{});
+    const bool many = decltype(problem)::shape::tiles(n) >= many_tiles_from;
+    return lookback::detail::scan(temporary, size, problem, n, nullptr, many ? path::look_back_many : path::look_back_few);
+  }
+};
+
 } // namespace
 
 void perf::add_inclusive_sum(std::vector<cell> &cells) {
   add<inclusive_sum<std::int8_t>>(cells);
   add<inclusive_sum<std::int16_t>>(cells);
-  add<inclusive_sum<std::int32_t>>(cells);
+  using sum = inclusive_sum<std::int32_t>;
+  add_sizes<sum>(cells, event_microseconds, [](long long n) {
+    return std::vector<contender>{{"lookback", device_scan<sum, lookback::DeviceScan>(n)},
+                                  {"lookback:decoupled_look_back", device_scan<sum, decoupled_look_back>(n)},
+                                  {"cub", device_scan<sum, cub::DeviceScan>(n)}};
+  });
   add<inclusive_sum<std::int64_t>>(cells);
   add<inclusive_sum<__int128_t>>(cells);
   add<inclusive_sum<float>>(cells);

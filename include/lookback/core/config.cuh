@@ -9,6 +9,8 @@
 #define LOOKBACK_DEVICE __device__ __forceinline__
 /// The same for a function that the host calls too.
 #define LOOKBACK_HOST_DEVICE_INLINE __host__ __device__ __forceinline__
+/// A step of a host call that adds no frame between the door and the launch.
+#define LOOKBACK_HOST_INLINE __forceinline__
 /// The entry of a kernel; threads a block, and blocks that a multiprocessor must have room for: the budget of registers.
 #define LOOKBACK_KERNEL(threads, blocks) __global__ void __launch_bounds__(threads, blocks)
 /// A kernel parameter that stays in constant memory and is never copied to the stack.

@@ -20,8 +20,8 @@ enum class path { fastest, cluster, look_back_few, look_back_many, look_ahead };
 
 /// Empties the cells and saves the boundary keys, in a kernel of its own before the scan.
 template <class Problem>
-cudaError_t launch_prepare(Problem &problem, const workspace<Problem> &layout, char *base, unsigned tiles,
-                           cudaStream_t stream) {
+LOOKBACK_HOST_INLINE cudaError_t launch_prepare(Problem &problem, const workspace<Problem> &layout, char *base,
+                                                unsigned tiles, cudaStream_t stream) {
   const std::size_t words = layout.zeroed_bytes() / sizeof(std::uint64_t);
   auto *const zeroed = reinterpret_cast<std::uint64_t *>(base);
   cudaLaunchConfig_t launch{};
@@ -39,8 +39,9 @@ cudaError_t launch_prepare(Problem &problem, const workspace<Problem> &layout, c
 
 /// The look-back, or with `as_cluster` the same kernel as one cluster.
 template <class Problem, class Tuning>
-cudaError_t launch_look_back(const Problem &problem, const tile_state<typename Problem::accumulator> &state,
-                             std::uint64_t n, bool as_cluster, cudaStream_t stream) {
+LOOKBACK_HOST_INLINE cudaError_t launch_look_back(const Problem &problem,
+                                                  const tile_state<typename Problem::accumulator> &state,
+                                                  std::uint64_t n, bool as_cluster, cudaStream_t stream) {
   constexpr look_back_tuning tuning = Tuning::value;
   using storage = typename tile_scan<Problem, tuning.warps>::storage;
   static_assert(sizeof(storage) <= 48 * 1024,
@@ -89,8 +90,9 @@ unsigned largest_cluster(const device_facts &device) {
 
 /// The pipeline, where look_ahead_applies().
 template <class Problem>
-cudaError_t launch_look_ahead(const Problem &problem, const tile_state<typename Problem::accumulator> &state,
-                              std::uint64_t n, const device_facts &device, cudaStream_t stream) {
+LOOKBACK_HOST_INLINE cudaError_t launch_look_ahead(const Problem &problem,
+                                                   const tile_state<typename Problem::accumulator> &state,
+                                                   std::uint64_t n, const device_facts &device, cudaStream_t stream) {
   using tuning = look_ahead_row;
   using storage = look_ahead_storage<Problem, tuning>;
   constexpr int bytes = sizeof(storage);
@@ -127,7 +129,8 @@ bool look_ahead_applies(const Problem &problem, const device_facts &device) {
 
 /// The path that a call takes, or cudaErrorNotSupported if `by` was asked for and cannot take it.
 template <class Problem>
-cudaError_t choose_path(const Problem &problem, std::uint64_t n, unsigned tiles, path &by, device_facts &device) {
+LOOKBACK_HOST_INLINE cudaError_t choose_path(const Problem &problem, std::uint64_t n, unsigned tiles, path &by,
+                                             device_facts &device) {
   constexpr bool clusters = !boundary_of<typename Problem::input_type>::exists; // keys would have to be saved first
   const bool may_cluster = clusters && tiles <= cluster_tiles_at_most && (by == path::cluster || by == path::fastest);
   const bool may_look_ahead =
