@@ -36,6 +36,40 @@ TEST_CASE("four groups, cells of one word") {
   intervals<kind::inclusive, 1, test::interval, test::widened<test::interval, 512>>(60, 100, 96);
 }
 TEST_CASE("cells of one word, vectors of two elements") { intervals<kind::inclusive, 2, test::interval, test::interval>(40, 3); }
+/// The prefix is there first and the totals come one by one, in any order: a walk that does not ask for all of them is found out.
+TEST_CASE("a prefix before the totals between") {
+  namespace core = lookback::detail;
+  using state = core::tile_state<test::interval>;
+  test::for_each_trial(40, [](test::trial &one) {
+    const std::uint32_t groups = 2 + static_cast<std::uint32_t>(one.random() % 31);
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t g = 1; g < groups; ++g) order.push_back(g);
+    std::shuffle(order.begin(), order.end(), one.random);
+    std::vector<lookback::simt::word_pair> totals(groups), prefixes(groups);
+    unsigned ticket = 0;
+    test::interval found{};
+    emulator::run(one.schedule, {{2, 32, sizeof(unsigned), [&] {
+      state cells;
+      cells.group_totals = {totals.data(), nullptr};
+      cells.group_prefixes = {prefixes.data(), nullptr};
+      auto &mine = lookback::simt::shared_memory<unsigned>();
+      if (lookback::simt::lane_index() == 0) mine = lookback::simt::fetch_increment(&ticket);
+      lookback::simt::synchronize_block();
+      if (mine == 0) {
+        if (lookback::simt::lane_index() != 0) return;
+        cells.group_prefixes.publish(0, {0, 1});
+        for (const std::uint32_t g : order) cells.group_totals.publish(g, {g, g + 1});
+      } else {
+        core::lane_exchange<test::interval>::storage nothing;
+        core::lane_exchange<test::interval> exchange(nothing);
+        test::join_neighbours op;
+        const test::interval left = core::look_back_over_groups(cells, groups, op, exchange);
+        if (lookback::simt::lane_index() == 0) found = left;
+      }
+    }}});
+    REQUIRE_EQ(found, test::interval{0, groups});
+  });
+}
 /// Results narrower than elements take other places of their row than their own elements had.
 TEST_CASE("4 bytes to 1, misaligned") {
   test::for_each_trial(20, [&](test::trial &one) {
