@@ -32,8 +32,12 @@ inline constexpr int tree_version = 1;
 ///
 /// and its exclusive result is the same without the last factor. A part with a negative index, and G(0) without an initial
 /// value, is skipped. By key, the elements are pairs of a value and a flag (core/by_key.cuh), In is that pair, and an initial
-/// value is folded into the first element of each run. Nothing to the right of an element takes part in its result, so the results for n elements are the
-/// first n results of any longer input.
+/// value is folded into the first element of each run. Nothing to the right of an element takes part in its result, so the
+/// results for n elements are the first n results of any longer input.
+///
+/// The tree fixes what is combined, not the operator's own arithmetic: compile with nvcc's --fmad=false and g++'s
+/// -ffp-contract=off where an operator multiplies and adds, and expect no equal bits of GPU and CPU where it calls a library
+/// function such as exp. Algorithms asked for by `par.with(...)` compute other trees.
 template <std::size_t InBytes, std::size_t OutBytes = InBytes>
 struct tree_shape {
   static constexpr std::size_t element_bytes = InBytes > OutBytes ? InBytes : OutBytes;
