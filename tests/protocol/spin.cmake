@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+# cmake -D SPIN=<spin> -D CC=<C compiler> -D MODEL=<look_back.pml> -D WORK=<directory> -P spin.cmake
+# Checks the model in every reachable state, and that the model can fail: three broken ones must be found out.
+cmake_minimum_required(VERSION 3.25)
+
+if(NOT SPIN OR NOT CC)
+  message(STATUS "skipped: no spin, or no C compiler for what it writes")
+  return()
+endif()
+file(MAKE_DIRECTORY ${WORK})
+set(states 0)
+
+function(run_in_work what)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${what} fails:\n${text}")
+  endif()
+endfunction()
+
+# Verifies the model with `definitions`: first every state, then every cycle that fair scheduling does not leave.
+# `errors` is what pan says of the first mistake, or empty; `text` is all that it says of the states.
+function(verify definitions errors text)
+  file(REMOVE ${WORK}/look_back.pml.trail)
+  file(COPY ${MODEL} DESTINATION ${WORK}) # spin writes the trail beside the model
+  run_in_work(spin ${SPIN} ${definitions} -a look_back.pml)
+  run_in_work(${CC} ${CC} -O2 -w -DSAFETY -o states pan.c)
+  run_in_work(${CC} ${CC} -O2 -w -DNP -o cycles pan.c)
+  set(found "")
+  foreach(pan "states;-m100000" "cycles;-m100000;-l;-f")
+    list(POP_FRONT pan program)
+    execute_process(COMMAND ${WORK}/${program} ${pan} WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(output MATCHES "(pan:[0-9]+: [^\n]*|[^\n]*search depth too small[^\n]*)" AND found STREQUAL "")
+      set(found "${CMAKE_MATCH_1}")
+    elseif(NOT output MATCHES "errors: ([0-9]+)" AND found STREQUAL "")
+      set(found "no verdict:\n${output}")
+    endif()
+    if(program STREQUAL "states")
+      set(${text} "${output}" PARENT_SCOPE)
+    endif()
+  endforeach()
+  set(${errors} "${found}" PARENT_SCOPE)
+endfunction()
+
+function(holds tiles group slots)
+  set(definitions -DTILES=${tiles} -DGROUP=${group} -DSLOTS=${slots})
+  verify("${definitions}" errors text)
+  set(replay "spin ${definitions} -a look_back.pml && cc -DNP -o pan pan.c && ./pan -l -f; spin -t -p ${definitions} look_back.pml")
+  list(JOIN replay " " replay)
+  if(NOT errors STREQUAL "")
+    message(FATAL_ERROR "${tiles} tiles, groups of ${group}, ${slots} slots: ${errors}\nreplay in ${WORK}: ${replay}")
+  endif()
+  # A walk that has to look again needs seven tiles in groups of two: then every line of the model has its use.
+  if(tiles EQUAL 7 AND NOT text MATCHES "\\(0 of [0-9]+ states\\)")
+    message(FATAL_ERROR "part of the model is never reached:\n${text}")
+  endif()
+  string(REGEX MATCH "([0-9]+) states, stored" ignored "${text}")
+  message(STATUS "protocol: ${tiles} tiles, groups of ${group}, ${slots} slots: ${CMAKE_MATCH_1} states, no error")
+  math(EXPR states "${states} + ${CMAKE_MATCH_1}")
+  set(states ${states} PARENT_SCOPE)
+endfunction()
+
+function(is_found_out broken expected)
+  verify("-DTILES=4;${ARGN};-DSLOTS=3;-D${broken}" errors text)
+  if(NOT errors MATCHES "${expected}")
+    message(FATAL_ERROR "${broken} is not found out: expected '${expected}', got '${errors}'")
+  endif()
+  message(STATUS "protocol: ${broken} is found out: ${errors}")
+endfunction()
+
+holds(4 2 3)
+holds(4 1 3) # each tile a group of its own: all of them walk
+holds(7 2 4)
+is_found_out(STATIC_IDS "non-progress cycle" -DGROUP=2)
+is_found_out(PUBLISH_BEFORE_PAYLOAD "assertion violated" -DGROUP=2)
+is_found_out(TOTALS_NOT_ASKED "assertion violated" -DGROUP=1)
+message(STATUS "protocol.spin: ${states} states, 3 broken models found out")
