@@ -37,8 +37,8 @@ public:
   void run(Random &random) {
     compare_with_literal_tree(random);
     compare_with_host(random);
-    // From here on against the results of one run by the default path over the longest input: the results for n elements
-    // are its first n.
+    // From here on against the results of one run by the default path over the longest input: the results for n
+    // elements are its first n.
     compare_runs(random);
     compare_grids();
     compare_paths(random);
