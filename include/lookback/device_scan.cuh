@@ -2,7 +2,7 @@
 // The CUB door: put `lookback::DeviceScan` where `cub::DeviceScan` stood. Includes neither Thrust nor CUB.
 #pragma once
 
-#include <lookback/dispatch/dispatch.cuh>
+#include <lookback/dispatch/algorithm.cuh>
 
 namespace lookback {
 
@@ -48,137 +48,144 @@ private:
 
 public:
   /// y(i) = x(0) + x(1) + ... + x(i - 1), y(0) = 0 of the input's value type. Accumulates in the type of x + x.
-  template <class InputIterator, class OutputIterator, class Count>
+  template <class InputIterator, class OutputIterator, class Count, class Algorithm = fastest>
   static cudaError_t ExclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes, InputIterator d_in,
-                                  OutputIterator d_out, Count num_items, cudaStream_t stream = nullptr) {
+                                  OutputIterator d_out, Count num_items, cudaStream_t stream = nullptr,
+                                  Algorithm algorithm = {}) {
     using init = value<InputIterator>;
-    return detail::scan(d_temp_storage, temp_storage_bytes,
-                        detail::make_problem<false, accumulator<plus, InputIterator>>(
-                            d_in, d_out, plus{}, detail::initial_value<init>{init{}}),
-                        checked(num_items), stream);
+    return detail::scan_by(algorithm, d_temp_storage, temp_storage_bytes,
+                           detail::make_problem<false, accumulator<plus, InputIterator>>(
+                               d_in, d_out, plus{}, detail::initial_value<init>{init{}}),
+                           checked(num_items), stream);
   }
   /// In place.
-  template <class Iterator, class Count>
+  template <class Iterator, class Count, class Algorithm = fastest>
   static cudaError_t ExclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes, Iterator d_data,
-                                  Count num_items, cudaStream_t stream = nullptr) {
-    return ExclusiveSum(d_temp_storage, temp_storage_bytes, d_data, d_data, num_items, stream);
+                                  Count num_items, cudaStream_t stream = nullptr, Algorithm algorithm = {}) {
+    return ExclusiveSum(d_temp_storage, temp_storage_bytes, d_data, d_data, num_items, stream, algorithm);
   }
 
   /// y(i) = init . x(0) . x(1) ... x(i - 1), y(0) = init. Accumulates in the type of scan_op(init, x).
   /// `init_value` may be a FutureValue (or cub::FutureValue): it is read on the device, in stream order.
-  template <class InputIterator, class OutputIterator, class ScanOp, class Init, class Count>
+  template <class InputIterator, class OutputIterator, class ScanOp, class Init, class Count, class Algorithm = fastest>
   static cudaError_t ExclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes, InputIterator d_in,
                                    OutputIterator d_out, ScanOp scan_op, Init init_value_or_future, Count num_items,
-                                   cudaStream_t stream = nullptr) {
+                                   cudaStream_t stream = nullptr, Algorithm algorithm = {}) {
     using init = typename init_value<Init>::type;
-    return detail::scan(d_temp_storage, temp_storage_bytes,
-                        detail::make_problem<false, accumulator<ScanOp, InputIterator, init>>(
-                            d_in, d_out, scan_op, detail::initial_value<Init>{init_value_or_future}),
-                        checked(num_items), stream);
+    return detail::scan_by(algorithm, d_temp_storage, temp_storage_bytes,
+                           detail::make_problem<false, accumulator<ScanOp, InputIterator, init>>(
+                               d_in, d_out, scan_op, detail::initial_value<Init>{init_value_or_future}),
+                           checked(num_items), stream);
   }
   /// In place.
-  template <class Iterator, class ScanOp, class Init, class Count>
+  template <class Iterator, class ScanOp, class Init, class Count, class Algorithm = fastest>
   static cudaError_t ExclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes, Iterator d_data,
-                                   ScanOp scan_op, Init init_value, Count num_items, cudaStream_t stream = nullptr) {
-    return ExclusiveScan(d_temp_storage, temp_storage_bytes, d_data, d_data, scan_op, init_value, num_items, stream);
+                                   ScanOp scan_op, Init init_value, Count num_items, cudaStream_t stream = nullptr,
+                                   Algorithm algorithm = {}) {
+    return ExclusiveScan(d_temp_storage, temp_storage_bytes, d_data, d_data, scan_op, init_value, num_items, stream,
+                         algorithm);
   }
 
   /// y(i) = x(0) + x(1) + ... + x(i). Accumulates in the type of x + x.
-  template <class InputIterator, class OutputIterator, class Count>
+  template <class InputIterator, class OutputIterator, class Count, class Algorithm = fastest>
   static cudaError_t InclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes, InputIterator d_in,
-                                  OutputIterator d_out, Count num_items, cudaStream_t stream = nullptr) {
-    return detail::scan(
-        d_temp_storage, temp_storage_bytes,
+                                  OutputIterator d_out, Count num_items, cudaStream_t stream = nullptr,
+                                  Algorithm algorithm = {}) {
+    return detail::scan_by(
+        algorithm, d_temp_storage, temp_storage_bytes,
         detail::make_problem<true, accumulator<plus, InputIterator>>(d_in, d_out, plus{}, detail::no_initial{}),
         checked(num_items), stream);
   }
   /// In place.
-  template <class Iterator, class Count>
+  template <class Iterator, class Count, class Algorithm = fastest>
   static cudaError_t InclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes, Iterator d_data,
-                                  Count num_items, cudaStream_t stream = nullptr) {
-    return InclusiveSum(d_temp_storage, temp_storage_bytes, d_data, d_data, num_items, stream);
+                                  Count num_items, cudaStream_t stream = nullptr, Algorithm algorithm = {}) {
+    return InclusiveSum(d_temp_storage, temp_storage_bytes, d_data, d_data, num_items, stream, algorithm);
   }
 
   /// y(i) = x(0) . x(1) ... x(i). Accumulates in the type of scan_op(x, x).
-  template <class InputIterator, class OutputIterator, class ScanOp, class Count>
+  template <class InputIterator, class OutputIterator, class ScanOp, class Count, class Algorithm = fastest>
   static cudaError_t InclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes, InputIterator d_in,
-                                   OutputIterator d_out, ScanOp scan_op, Count num_items,
-                                   cudaStream_t stream = nullptr) {
-    return detail::scan(
-        d_temp_storage, temp_storage_bytes,
+                                   OutputIterator d_out, ScanOp scan_op, Count num_items, cudaStream_t stream = nullptr,
+                                   Algorithm algorithm = {}) {
+    return detail::scan_by(
+        algorithm, d_temp_storage, temp_storage_bytes,
         detail::make_problem<true, accumulator<ScanOp, InputIterator>>(d_in, d_out, scan_op, detail::no_initial{}),
         checked(num_items), stream);
   }
   /// In place.
-  template <class Iterator, class ScanOp, class Count>
+  template <class Iterator, class ScanOp, class Count, class Algorithm = fastest>
   static cudaError_t InclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes, Iterator d_data,
-                                   ScanOp scan_op, Count num_items, cudaStream_t stream = nullptr) {
-    return InclusiveScan(d_temp_storage, temp_storage_bytes, d_data, d_data, scan_op, num_items, stream);
+                                   ScanOp scan_op, Count num_items, cudaStream_t stream = nullptr,
+                                   Algorithm algorithm = {}) {
+    return InclusiveScan(d_temp_storage, temp_storage_bytes, d_data, d_data, scan_op, num_items, stream, algorithm);
   }
 
   /// y(i) = init . x(0) . x(1) ... x(i). Accumulates in the type of scan_op(init, x).
-  template <class InputIterator, class OutputIterator, class ScanOp, class Init, class Count>
+  template <class InputIterator, class OutputIterator, class ScanOp, class Init, class Count, class Algorithm = fastest>
   static cudaError_t InclusiveScanInit(void *d_temp_storage, std::size_t &temp_storage_bytes, InputIterator d_in,
                                        OutputIterator d_out, ScanOp scan_op, Init init_value_or_future, Count num_items,
-                                       cudaStream_t stream = nullptr) {
+                                       cudaStream_t stream = nullptr, Algorithm algorithm = {}) {
     using init = typename init_value<Init>::type;
-    return detail::scan(d_temp_storage, temp_storage_bytes,
-                        detail::make_problem<true, accumulator<ScanOp, InputIterator, init>>(
-                            d_in, d_out, scan_op, detail::initial_value<Init>{init_value_or_future}),
-                        checked(num_items), stream);
+    return detail::scan_by(algorithm, d_temp_storage, temp_storage_bytes,
+                           detail::make_problem<true, accumulator<ScanOp, InputIterator, init>>(
+                               d_in, d_out, scan_op, detail::initial_value<Init>{init_value_or_future}),
+                           checked(num_items), stream);
   }
 
   /// ExclusiveSum within every run of consecutive keys that `equality_op` finds equal.
   template <class KeysIterator, class ValuesIterator, class OutputIterator, class EqualityOp = equal_to,
-            class Count = std::uint32_t>
+            class Count = std::uint32_t, class Algorithm = fastest>
   static cudaError_t ExclusiveSumByKey(void *d_temp_storage, std::size_t &temp_storage_bytes, KeysIterator d_keys_in,
                                        ValuesIterator d_values_in, OutputIterator d_values_out, Count num_items,
-                                       EqualityOp equality_op = EqualityOp(), cudaStream_t stream = nullptr) {
+                                       EqualityOp equality_op = EqualityOp(), cudaStream_t stream = nullptr,
+                                       Algorithm algorithm = {}) {
     using sum = accumulator<plus, ValuesIterator>;
-    return detail::scan(d_temp_storage, temp_storage_bytes,
-                        detail::make_exclusive_by_key<sum>(d_keys_in, d_values_in, d_values_out,
-                                                           static_cast<sum>(value<ValuesIterator>{}), equality_op,
-                                                           plus{}),
-                        checked(num_items), stream);
+    return detail::scan_by(algorithm, d_temp_storage, temp_storage_bytes,
+                           detail::make_exclusive_by_key<sum>(d_keys_in, d_values_in, d_values_out,
+                                                              static_cast<sum>(value<ValuesIterator>{}), equality_op,
+                                                              plus{}),
+                           checked(num_items), stream);
   }
 
   /// ExclusiveScan within every run of consecutive equal keys; every run starts from `init_value`.
   template <class KeysIterator, class ValuesIterator, class OutputIterator, class ScanOp, class Init,
-            class EqualityOp = equal_to, class Count = std::uint32_t>
+            class EqualityOp = equal_to, class Count = std::uint32_t, class Algorithm = fastest>
   static cudaError_t ExclusiveScanByKey(void *d_temp_storage, std::size_t &temp_storage_bytes, KeysIterator d_keys_in,
                                         ValuesIterator d_values_in, OutputIterator d_values_out, ScanOp scan_op,
                                         Init init_value, Count num_items, EqualityOp equality_op = EqualityOp(),
-                                        cudaStream_t stream = nullptr) {
+                                        cudaStream_t stream = nullptr, Algorithm algorithm = {}) {
     using total = accumulator<ScanOp, ValuesIterator, Init>;
-    return detail::scan(d_temp_storage, temp_storage_bytes,
-                        detail::make_exclusive_by_key<total>(d_keys_in, d_values_in, d_values_out,
-                                                             static_cast<total>(init_value), equality_op, scan_op),
-                        checked(num_items), stream);
+    return detail::scan_by(algorithm, d_temp_storage, temp_storage_bytes,
+                           detail::make_exclusive_by_key<total>(d_keys_in, d_values_in, d_values_out,
+                                                                static_cast<total>(init_value), equality_op, scan_op),
+                           checked(num_items), stream);
   }
 
   /// InclusiveSum within every run of consecutive equal keys.
   template <class KeysIterator, class ValuesIterator, class OutputIterator, class EqualityOp = equal_to,
-            class Count = std::uint32_t>
+            class Count = std::uint32_t, class Algorithm = fastest>
   static cudaError_t InclusiveSumByKey(void *d_temp_storage, std::size_t &temp_storage_bytes, KeysIterator d_keys_in,
                                        ValuesIterator d_values_in, OutputIterator d_values_out, Count num_items,
-                                       EqualityOp equality_op = EqualityOp(), cudaStream_t stream = nullptr) {
-    return detail::scan(d_temp_storage, temp_storage_bytes,
-                        detail::make_inclusive_by_key<accumulator<plus, ValuesIterator>>(
-                            d_keys_in, d_values_in, d_values_out, equality_op, plus{}),
-                        checked(num_items), stream);
+                                       EqualityOp equality_op = EqualityOp(), cudaStream_t stream = nullptr,
+                                       Algorithm algorithm = {}) {
+    return detail::scan_by(algorithm, d_temp_storage, temp_storage_bytes,
+                           detail::make_inclusive_by_key<accumulator<plus, ValuesIterator>>(
+                               d_keys_in, d_values_in, d_values_out, equality_op, plus{}),
+                           checked(num_items), stream);
   }
 
   /// InclusiveScan within every run of consecutive equal keys.
   template <class KeysIterator, class ValuesIterator, class OutputIterator, class ScanOp, class EqualityOp = equal_to,
-            class Count = std::uint32_t>
+            class Count = std::uint32_t, class Algorithm = fastest>
   static cudaError_t InclusiveScanByKey(void *d_temp_storage, std::size_t &temp_storage_bytes, KeysIterator d_keys_in,
                                         ValuesIterator d_values_in, OutputIterator d_values_out, ScanOp scan_op,
                                         Count num_items, EqualityOp equality_op = EqualityOp(),
-                                        cudaStream_t stream = nullptr) {
-    return detail::scan(d_temp_storage, temp_storage_bytes,
-                        detail::make_inclusive_by_key<accumulator<ScanOp, ValuesIterator>>(
-                            d_keys_in, d_values_in, d_values_out, equality_op, scan_op),
-                        checked(num_items), stream);
+                                        cudaStream_t stream = nullptr, Algorithm algorithm = {}) {
+    return detail::scan_by(algorithm, d_temp_storage, temp_storage_bytes,
+                           detail::make_inclusive_by_key<accumulator<ScanOp, ValuesIterator>>(
+                               d_keys_in, d_values_in, d_values_out, equality_op, scan_op),
+                           checked(num_items), stream);
   }
 };
 

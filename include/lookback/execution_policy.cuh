@@ -27,6 +27,12 @@ public:
     return moved;
   }
 
+  /// The same policy with another algorithm for scans: one of lookback/catalogue.cuh.
+  template <class Algorithm>
+  algorithm_policy<Derived, Algorithm> with(const Algorithm &algorithm) const {
+    return {static_cast<const Derived &>(*this), algorithm};
+  }
+
 private:
   friend LOOKBACK_HOST_DEVICE cudaStream_t get_stream(const stream_policy &policy) { return policy.stream_; }
   cudaStream_t stream_;
@@ -86,7 +92,7 @@ struct uses_pool<par_nosync_on_stream> : std::true_type {};
 
 /// Scans by lookback, everything else by Thrust's CUDA backend, on the default stream. A call returns when its results are
 /// there. `par.on(stream)` runs on a stream, `par(allocator)` takes temporary memory from an allocator of bytes;
-/// `par(allocator).on(stream)` does both.
+/// `par(allocator).on(stream)` does both; `.with(algorithm)`, anywhere in the row, names an algorithm of lookback/catalogue.cuh.
 inline const par_t par{};
 
 /// The same, but a call may return before its results are there: later work of the stream sees them.

@@ -5,5 +5,6 @@
 #include <lookback/execution_policy.cuh>
 #include <lookback/scan.cuh>
 #if defined(__CUDACC__)
+#include <lookback/catalogue.cuh>
 #include <lookback/device_scan.cuh>
 #endif

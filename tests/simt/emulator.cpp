@@ -254,7 +254,7 @@ machine::machine(const schedule &chosen, const std::vector<kernel> &stream, cons
   const unsigned slots[] = {most, 2 + random.below(6), 1 + random.below(most)};
   slots_ = which == mode::one_slot ? 1 : slots[random.below(3)];
   for (const kernel &code : stream)
-    if (code.cooperative || code.cluster) slots_ = std::max(slots_, code.blocks);
+    slots_ = std::max(slots_, code.cooperative || code.cluster ? code.blocks : code.resident);
   if (which == mode::starve_one_block) starved_ = random.below(most) + (grids_.size() > 1 ? stream.front().blocks : 0);
 }
 

@@ -44,6 +44,7 @@ struct kernel {
   bool may_overlap = false; // starts when the kernel before allows it, not when that has ended
   bool cooperative = false; // all blocks are resident
   bool cluster = false;     // and are one cluster
+  unsigned resident = 1;    // blocks that are resident at least, as long as so many are left
 };
 
 /// Cells that a report calls by name: `name`[(address - begin) / bytes of one].

@@ -4,8 +4,7 @@
 // Equations", IEEE Transactions on Computers C-22(8), 1973.
 #pragma once
 
-#include <lookback/core/monoid.cuh>
-#include <lookback/core/simt.cuh>
+#include <lookback/block/network.cuh>
 
 namespace lookback::detail {
 
@@ -69,3 +68,81 @@ LOOKBACK_DEVICE void warp_inclusive_scan(uninitialized_array<T, Count> &values, 
 }
 
 } // namespace lookback::detail
+
+namespace lookback {
+
+/// The network for a block: every warp scans its rows of 32 elements through shuffles, then the first warp the warps' sums.
+///
+///   additions   129 a full row (m s - 2^s + 1, s = ceil(log2 m), a row of m), 32 a row but the first of each warp, 129 at
+///               most over the warps' sums, and one an element of every warp but the first
+///   steps       5 shuffles, Items carries, 5 shuffles        memory   n accesses to shared memory, 3 barriers
+/// Exclusive: read one place to the left.
+struct warp_shuffle {
+  static constexpr int default_items = 4;
+  static constexpr bool in_global_memory = false;
+
+  template <class T, int Threads, int Items>
+  class block {
+    static constexpr int warps = Threads / simt::warp_threads;
+    using exchange = detail::lane_exchange<T>;
+
+  public:
+    struct storage {
+      detail::uninitialized_array<T, Threads * Items> values;
+      detail::uninitialized_array<T, warps> sums; // of the warps, then of all warps up to one
+      typename exchange::storage exchanges[warps];
+    };
+    LOOKBACK_DEVICE explicit block(storage &room) : room_(room) {}
+
+    template <bool Inclusive, class Source, class Operator>
+    LOOKBACK_DEVICE void scan(int count, Source x, Operator &op) {
+      const int lane = simt::lane_index(), warp = simt::warp_index(), first = warp * Items * simt::warp_threads;
+      exchange lanes(room_.exchanges[warp]);
+      const auto existing = [=](int k) {
+        return count - first - k * simt::warp_threads;
+      }; // of row k, perhaps more than 32
+      detail::uninitialized_array<T, Items> rows;
+      LOOKBACK_UNROLL
+      for (int k = 0; k < Items; ++k)
+        if (lane < existing(k)) detail::construct(rows[k], x(first + k * simt::warp_threads + lane));
+      detail::warp_inclusive_scan<Items>(rows, existing, op, lanes);
+      LOOKBACK_UNROLL
+      for (int k = 1; k < Items; ++k) {
+        const T &before = lanes.from(rows[k - 1], simt::warp_threads - 1, lane < existing(k - 1));
+        if (lane < existing(k)) detail::construct(rows[k], static_cast<T>(op(before, rows[k])));
+      }
+      // The last element of a warp that is not the last: of a whole warp.
+      if (existing(Items - 1) > simt::warp_threads && lane == simt::warp_threads - 1)
+        detail::construct(room_.sums[warp], rows[Items - 1]);
+      simt::synchronize_block();
+      if (warp == 0) {
+        const int whole = (count - 1) / (Items * simt::warp_threads); // warps before the last
+        detail::uninitialized_array<T, 1> sums;
+        if (lane < whole) detail::construct(sums[0], room_.sums[lane]);
+        detail::warp_inclusive_scan<1>(
+            sums, [=](int) { return whole; }, op, lanes);
+        if (lane < whole) detail::construct(room_.sums[lane], sums[0]);
+      }
+      simt::synchronize_block();
+      LOOKBACK_UNROLL
+      for (int k = 0; k < Items; ++k) {
+        if (lane >= existing(k)) continue;
+        T &value = room_.values[first + k * simt::warp_threads + lane];
+        if (warp == 0)
+          detail::construct(value, rows[k]);
+        else
+          detail::construct(value, static_cast<T>(op(room_.sums[warp - 1], rows[k])));
+      }
+      simt::synchronize_block();
+    }
+    template <bool Inclusive>
+    LOOKBACK_DEVICE const T &result(int i) const {
+      return room_.values[Inclusive ? i : i - 1];
+    }
+
+  private:
+    storage &room_;
+  };
+};
+
+} // namespace lookback

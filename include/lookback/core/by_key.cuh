@@ -83,6 +83,12 @@ public:
   LOOKBACK_HOST_DEVICE const Keys &keys() const { return keys_; }
   LOOKBACK_HOST_DEVICE const Values &values() const { return values_; }
 
+  /// The same elements, in tiles of another size.
+  template <int Elements>
+  auto retiled() const {
+    return keyed_input<T, Keys, Values, Equal, Operator, Initial, Elements>(keys_, values_, equal_, op_, initial_);
+  }
+
   /// Where the keys before tiles 1, 2, ... are kept: room for one key a tile.
   LOOKBACK_HOST_DEVICE void bind_boundary(void *room) { boundary_ = static_cast<key *>(room); }
   /// Saves the key before tile `tile` >= 1.
@@ -112,7 +118,21 @@ struct boundary_of<keyed_input<T, Keys, Values, Equal, Operator, Initial, TileEl
   using type = value_t<Keys>;
 };
 
+/// The same problem, its input in tiles of `Elements` elements: for a scan that does not follow the tree.
+template <int Elements, bool Inclusive, class T, class Input, class Output, class Operator, class Initial,
+          class Project>
+auto retiled(const scan_problem<Inclusive, T, Input, Output, Operator, Initial, Project> &problem) {
+  if constexpr (boundary_of<Input>::exists) {
+    const auto input = problem.input.template retiled<Elements>();
+    return scan_problem<Inclusive, T, std::decay_t<decltype(input)>, Output, Operator, Initial, Project>(
+        input, problem.output, problem.op, problem.initial, problem.project);
+  } else {
+    return problem;
+  }
+}
+
 struct inclusive_by_key {
+  static constexpr bool needs_item = false;
   template <class T>
   LOOKBACK_HOST_DEVICE T operator()(const keyed<T> &scanned, const keyed<T> &) const {
     return scanned.value;
@@ -121,6 +141,7 @@ struct inclusive_by_key {
 /// A segment's first result is the initial value.
 template <class T>
 struct exclusive_by_key {
+  static constexpr bool needs_item = true;
   T initial;
   LOOKBACK_HOST_DEVICE T operator()(const keyed<T> &scanned, const keyed<T> &item) const {
     return item.head ? initial : scanned.value;

@@ -6,8 +6,9 @@
 
 namespace lookback::detail {
 
-/// The result of an element is what was scanned.
+/// The result of an element is what was scanned. `needs_item` says whether a projection looks at the element too.
 struct scanned_itself {
+  static constexpr bool needs_item = false;
   template <class T>
   LOOKBACK_HOST_DEVICE const T &operator()(const T &scanned, const T &) const {
     return scanned;

@@ -2,7 +2,7 @@
 // A scan on a Thrust CUDA policy: its stream, its memory, its synchronisation, its errors.
 #pragma once
 
-#include <lookback/dispatch/dispatch.cuh>
+#include <lookback/dispatch/algorithm.cuh>
 #include <lookback/dispatch/memory.cuh>
 
 #include <thrust/memory.h>
@@ -19,6 +19,33 @@ template <class Derived>
 struct execution_policy : thrust::cuda_cub::execution_policy<Derived> {};
 
 namespace detail {
+
+/// What `policy.with(algorithm)` returns: scans by that algorithm, on the policy's stream and with its memory; everything else
+/// as without it.
+template <class Policy, class Algorithm>
+class algorithm_policy : public lookback::execution_policy<algorithm_policy<Policy, Algorithm>> {
+public:
+  algorithm_policy(const Policy &policy, const Algorithm &algorithm) : policy_(policy), algorithm_(algorithm) {}
+  /// The same algorithm on another stream.
+  auto on(cudaStream_t stream) const { return policy_.on(stream).with(algorithm_); }
+  /// The same algorithm with temporary memory from `allocator`.
+  template <class Allocator>
+  auto operator()(Allocator &&allocator) const {
+    return policy_(std::forward<Allocator>(allocator)).with(algorithm_);
+  }
+  const Policy &policy() const { return policy_; }
+  const Algorithm &algorithm() const { return algorithm_; }
+
+private:
+  friend cudaStream_t get_stream(const algorithm_policy &exec) {
+    return thrust::cuda_cub::stream(const_cast<Policy &>(exec.policy_));
+  }
+  friend bool must_perform_optional_stream_synchronization(const algorithm_policy &exec) {
+    return thrust::cuda_cub::must_perform_optional_synchronization(const_cast<Policy &>(exec.policy_));
+  }
+  Policy policy_;
+  Algorithm algorithm_;
+};
 
 /// A policy whose temporary memory is nobody's concern but ours: it takes from the pool. Thrust's own plain policies count,
 /// since what they would do is allocate and free on every call.
@@ -80,29 +107,42 @@ inline cudaError_t synchronize_unless_capturing(cudaStream_t stream) {
   return cudaStreamSynchronize(stream);
 }
 
-/// Runs the problem that `make()` describes over n elements. Returns result + n; for n <= 0 returns `result` untouched,
-/// having called nothing.
+/// Runs the problem that `make()` describes over n elements by `algorithm`. Returns result + n; for n <= 0 returns `result`
+/// untouched, having called nothing.
 /// Throws thrust::system_error with CUDA's status; whatever was allocated is freed, in stream order, either way.
-template <class Derived, class Output, class Make>
-Output run(const thrust::cuda_cub::execution_policy<Derived> &exec, std::int64_t n, Output result, Make make) {
+template <class Algorithm, class Derived, class Output, class Make>
+LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm, const thrust::cuda_cub::execution_policy<Derived> &exec,
+                                   std::int64_t n, Output result, Make make) {
   using thrust::cuda_cub::throw_on_error;
   if (n <= 0) return result;
   auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
   const cudaStream_t stream = thrust::cuda_cub::stream(policy);
   const auto problem = make();
   std::size_t bytes = 0;
-  throw_on_error(scan(nullptr, bytes, problem, n, stream), "lookback: this many elements cannot be scanned");
+  throw_on_error(scan_by(algorithm, nullptr, bytes, problem, n, stream),
+                 "lookback: this many elements cannot be scanned");
 
   // One tile needs no storage: then nothing is allocated, and any address will do.
   char unused;
   const bool allocates = bytes > sizeof(unused);
   std::conditional_t<uses_pool<Derived>::value, pool_storage<Derived>, policy_storage<Derived>> storage(
       policy, stream, allocates ? bytes : 0);
-  throw_on_error(scan(allocates ? storage.address() : &unused, bytes, problem, n, stream),
-                 "lookback: launching the scan");
+  void *const address = allocates ? storage.address() : &unused;
+  const cudaError_t status = scan_by(algorithm, address, bytes, problem, n, stream);
+  if (status != cudaSuccess)
+    throw thrust::system_error(status, thrust::cuda_category(), why_not(algorithm, status, problem, n));
   if (thrust::cuda_cub::must_perform_optional_synchronization(policy))
     throw_on_error(synchronize_unless_capturing(stream), "lookback: waiting for the scan");
   return result + n;
+}
+
+template <class Derived, class Output, class Make>
+Output run(const thrust::cuda_cub::execution_policy<Derived> &exec, std::int64_t n, Output result, Make make) {
+  return run_by(fastest{}, exec, n, result, make);
+}
+template <class Policy, class Algorithm, class Output, class Make>
+Output run(const algorithm_policy<Policy, Algorithm> &exec, std::int64_t n, Output result, Make make) {
+  return run_by(exec.algorithm(), exec.policy(), n, result, make);
 }
 
 template <class Policy>

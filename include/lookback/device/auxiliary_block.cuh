@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// One pass with a division of labour: one block does nothing but fold the sums of all sections into prefixes, as many at a
+// time as are there; the others hand in a sum and get a prefix. The chain is broken into round trips of the one block.
+//
+//   memory      2 n: read n, write n        additions   the network's, n, and the network's over the n / S sums
+//   chain       n / (S w) rounds, w <= Threads the sums that are there when the auxiliary block looks
+// Two blocks have to run at once: beside a kernel that leaves room for one, it waits for that kernel.
+#pragma once
+
+#include <lookback/block/three_phase.cuh>
+#include <lookback/device/look_back.cuh>
+#include <lookback/device/section.cuh>
+
+namespace lookback {
+namespace detail {
+
+/// The auxiliary block: publishes the prefix of every section but the last.
+template <class T, int Threads>
+class prefix_folder {
+  using network = typename warp_shuffle::template block<T, Threads, 1>;
+
+public:
+  struct storage {
+    typename network::storage room;
+    uninitialized_array<T, Threads> sums;
+    uninitialized_array<T, 1> carry;
+    unsigned ready[Threads / simt::warp_threads];
+  };
+
+  template <class Operator>
+  LOOKBACK_DEVICE static void run(const section_state<T> &state, unsigned sections, const maybe<T> &initial,
+                                  Operator &op, storage &shared) {
+    const int thread = simt::thread_index();
+    maybe<T> carry = initial; // everything before section `done`
+    for (unsigned done = 0; done + 1 < sections;) {
+      typename cells<T>::reading seen;
+      if (done + thread + 1 < sections) seen = state.aggregates.read(done + thread);
+      const unsigned ready = simt::ballot(seen.ready());
+      if (seen.ready()) construct(shared.sums[thread], seen.value());
+      if (simt::lane_index() == 0) shared.ready[simt::warp_index()] = ready;
+      simt::synchronize_block();
+      int count = 0; // sums that are there without a gap
+      for (int warp = 0; count == warp * simt::warp_threads && warp < Threads / simt::warp_threads; ++warp)
+        count += shared.ready[warp] == ~0u ? simt::warp_threads : simt::lowest_bit(~shared.ready[warp]);
+      if (count > 0) {
+        network sums(shared.room);
+        sums.template scan<true>(
+            count, [&](int i) { return shared.sums[i]; }, op);
+        if (thread < count) {
+          maybe<T> prefix = carry;
+          prefix.append(op, sums.template result<true>(thread));
+          state.prefixes.publish(done + thread, prefix.value());
+          if (thread == count - 1) construct(shared.carry[0], prefix.value());
+        }
+        simt::synchronize_block();
+        carry.set(shared.carry[0]);
+        done += count;
+      }
+      simt::synchronize_block(); // everybody has read what the next round writes
+    }
+  }
+};
+
+template <class Section>
+struct auxiliary_block_storage {
+  typename Section::storage section;
+  typename prefix_folder<typename Section::T, Section::threads>::storage folder;
+};
+
+/// One block more than there are sections. The first to start is the auxiliary block: nobody waits for one that is not there.
+template <class Section>
+LOOKBACK_KERNEL(Section::threads, 1)
+auxiliary_block_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, const std::uint64_t n,
+                       typename Section::global_room *rooms, const section_state<typename Section::T> state) {
+  using T = typename Section::T;
+  auto &shared = simt::shared_memory<auxiliary_block_storage<Section>>();
+  auto op = problem.op;
+  const unsigned number = state.take_number(shared.section), sections = simt::block_count() - 1;
+  maybe<T> prefix; // of the first section
+  if constexpr (Section::problem_type::initial_type::exists) prefix.set(static_cast<T>(problem.initial.value));
+  if (number == 0) {
+    prefix_folder<T, Section::threads>::run(state, sections, prefix, op, shared.folder);
+    return;
+  }
+  const unsigned mine = number - 1;
+  Section section(problem, n, mine, shared.section, rooms);
+  section.scan();
+  if (simt::warp_index() == 0) {
+    if (simt::thread_index() == 0 && mine + 1 < sections) state.aggregates.publish(mine, section.total());
+    simt::synchronize_warp();
+    if (mine > 0) prefix.set(wait_for<T>(state.prefixes, mine - 1));
+  }
+  section.store(section.share(prefix));
+}
+
+} // namespace detail
+
+template <class Network = three_phase<>, int Threads = 256, int Items = 0>
+struct auxiliary_block {
+  template <class Problem>
+  using section = detail::section_scan<Problem, Network, Threads,
+                                       detail::items_a_thread<Network, typename Problem::accumulator, Items>()>;
+
+  template <class Problem, class Launch>
+  static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
+    using S = section<Problem>;
+    const std::uint64_t sections = S::count(n);
+    const auto state = detail::prepare_state(problem, static_cast<unsigned>(sections), memory, launch);
+    auto *const rooms = S::take_rooms(memory, n);
+    launch(detail::auxiliary_block_kernel<S>, sections + 1, Threads, sizeof(detail::auxiliary_block_storage<S>),
+           problem, n, rooms, state);
+  }
+};
+
+} // namespace lookback

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// One pass, and the plainest way to one: every block waits for the prefix that its left neighbour publishes, adds its sum and
+// publishes the result for the next. The chain of waits is the time: one round trip through the L2 cache a section.
+// S. Yan, G. Long, Y. Zhang, "StreamScan: Fast Scan Algorithms for GPUs without Global Barrier Synchronization", PPoPP 2013.
+//
+//   memory      2 n: read n, write n        additions   the network's, n, and one a section
+//   chain       n / S round trips, S elements a section: larger sections, shorter chain
+#pragma once
+
+#include <lookback/block/three_phase.cuh>
+#include <lookback/device/look_back.cuh>
+#include <lookback/device/section.cuh>
+
+namespace lookback {
+namespace detail {
+
+template <class Section>
+LOOKBACK_KERNEL(Section::threads, 1)
+chained_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, const std::uint64_t n,
+               typename Section::global_room *rooms, const section_state<typename Section::T> state) {
+  using T = typename Section::T;
+  auto &shared = simt::shared_memory<typename Section::storage>();
+  const unsigned number = state.take_number(shared);
+  Section section(problem, n, number, shared, rooms);
+  section.scan();
+  maybe<T> prefix;
+  if (simt::warp_index() == 0) {
+    if (number > 0)
+      prefix.set(wait_for<T>(state.prefixes, number - 1));
+    else if constexpr (Section::problem_type::initial_type::exists)
+      prefix.set(static_cast<T>(problem.initial.value));
+    if (simt::thread_index() == 0 && number + 1 < simt::block_count()) {
+      auto op = problem.op;
+      maybe<T> through = prefix;
+      through.append(op, section.total());
+      state.prefixes.publish(number, through.value());
+    }
+  }
+  section.store(section.share(prefix));
+}
+
+} // namespace detail
+
+template <class Network = three_phase<>, int Threads = 256, int Items = 0>
+struct chained {
+  template <class Problem>
+  using section = detail::section_scan<Problem, Network, Threads,
+                                       detail::items_a_thread<Network, typename Problem::accumulator, Items>()>;
+
+  template <class Problem, class Launch>
+  static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
+    using S = section<Problem>;
+    const std::uint64_t sections = S::count(n);
+    const auto state = detail::prepare_state(problem, static_cast<unsigned>(sections), memory, launch);
+    auto *const rooms = S::take_rooms(memory, n);
+    launch(detail::chained_kernel<S>, sections, Threads, sizeof(typename S::storage), problem, n, rooms, state);
+  }
+};
+
+} // namespace lookback

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Decoupled look-back as it was published: a block publishes its sum at once, walks to the left over its predecessors' sums
+// until it meets a prefix, and publishes its own. How far it walks depends on who was faster.
+// D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002.
+// (The default's own look-back, device/look_back.cuh, adds in an order that does not depend on the schedule.)
+//
+//   memory      2 n: read n, write n        additions   the network's, n, and one for every sum that a walk meets
+//   chain       none; the walk is about the number of blocks that are running
+#pragma once
+
+#include <lookback/block/three_phase.cuh>
+#include <lookback/device/section.cuh>
+
+namespace lookback {
+
+/// One thread takes its predecessors one by one.
+struct walk_by_thread {};
+/// A warp looks at 32 predecessors at once.
+struct walk_by_warp {};
+
+/// A block's section is the number of blocks that started before it: whoever it waits for is running.
+struct dynamic_ids {};
+/// A block's section is its index. UNSAFE: nothing promises that blocks start in the order of their indices. If blocks that
+/// wait fill the device while one they wait for has not started, the scan never ends. It stands here to be compared with.
+struct static_ids {};
+
+namespace detail {
+
+/// op with its operands exchanged: a scan over it adds to the left.
+template <class Operator>
+struct reversed_operator {
+  Operator &op;
+  template <class T>
+  LOOKBACK_DEVICE T operator()(const T &near, const T &far) {
+    return static_cast<T>(op(far, near));
+  }
+};
+
+/// Everything left of section `section` >= 1, for thread 0. Called by the first warp.
+template <class T, class Operator>
+LOOKBACK_DEVICE maybe<T> walk(walk_by_thread, const section_state<T> &state, unsigned section, Operator &op,
+                              lane_exchange<T> &) {
+  maybe<T> sum;
+  if (simt::thread_index() != 0) return sum;
+  const auto add = [&](const T &left) { sum.set(sum.exists() ? static_cast<T>(op(left, sum.value())) : left); };
+  for (unsigned i = section - 1;;) {
+    const auto prefix = state.prefixes.read(i);
+    if (prefix.ready()) {
+      add(prefix.value());
+      return sum;
+    }
+    const auto aggregate = state.aggregates.read(i);
+    if (aggregate.ready()) {
+      add(aggregate.value());
+      --i; // section 0 publishes a prefix only, so that the walk ends there
+    }
+  }
+}
+
+/// The same; lane l looks at the l-th section to the left.
+template <class T, class Operator>
+LOOKBACK_DEVICE maybe<T> walk(walk_by_warp, const section_state<T> &state, unsigned section, Operator &op,
+                              lane_exchange<T> &exchange) {
+  const int lane = simt::lane_index();
+  reversed_operator<Operator> to_the_left{op};
+  maybe<T> sum;
+  for (unsigned end = section;;) { // sections from `end` on are in `sum`
+    const bool watches = static_cast<unsigned>(lane) < end;
+    typename cells<T>::reading prefix, aggregate;
+    if (watches) prefix = state.prefixes.read(end - 1 - lane);
+    if (watches) aggregate = state.aggregates.read(end - 1 - lane);
+    const unsigned prefixes = simt::ballot(prefix.ready());
+    const unsigned known = simt::ballot(prefix.ready() || aggregate.ready());
+    // Up to and including the nearest prefix, or the whole window.
+    const int count = prefixes != 0 ? simt::lowest_bit(prefixes) + 1 : simt::warp_threads;
+    const unsigned wanted = count == simt::warp_threads ? ~0u : (1u << count) - 1;
+    if ((known & wanted) != wanted) continue;
+    uninitialized_array<T, 1> sums;
+    if (lane < count) construct(sums[0], prefix.ready() ? prefix.value() : aggregate.value());
+    warp_inclusive_scan<1>(
+        sums, [=](int) { return count; }, to_the_left, exchange);
+    const T &window = exchange.from(sums[0], count - 1, lane < count);
+    sum.set(sum.exists() ? static_cast<T>(op(window, sum.value())) : window);
+    if (prefixes != 0) return sum;
+    end -= simt::warp_threads;
+  }
+}
+
+template <class Section>
+struct decoupled_walk_storage {
+  typename Section::storage section;
+  typename lane_exchange<typename Section::T>::storage exchange;
+};
+
+template <class Section, class Walk, class Ids>
+LOOKBACK_KERNEL(Section::threads, 1)
+decoupled_walk_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, const std::uint64_t n,
+                      typename Section::global_room *rooms, const section_state<typename Section::T> state) {
+  using T = typename Section::T;
+  auto &shared = simt::shared_memory<decoupled_walk_storage<Section>>();
+  unsigned number = simt::block_index();
+  if constexpr (std::is_same<Ids, dynamic_ids>::value) number = state.take_number(shared.section);
+  Section section(problem, n, number, shared.section, rooms);
+  section.prefetch_ahead(n);
+  section.scan();
+  maybe<T> prefix;
+  if (simt::warp_index() == 0) {
+    auto op = problem.op;
+    const bool publishes = simt::thread_index() == 0 && number + 1 < simt::block_count();
+    maybe<T> total;
+    if (publishes) total.set(section.total());
+    if (publishes && number > 0) state.aggregates.publish(number, total.value());
+    simt::synchronize_warp();
+    lane_exchange<T> exchange(shared.exchange);
+    if (number > 0)
+      prefix = walk(Walk{}, state, number, op, exchange);
+    else if constexpr (Section::problem_type::initial_type::exists)
+      prefix.set(static_cast<T>(problem.initial.value));
+    if (publishes) {
+      maybe<T> through = prefix;
+      through.append(op, total.value());
+      state.prefixes.publish(number, through.value());
+    }
+  }
+  section.store(section.share(prefix));
+}
+
+} // namespace detail
+
+template <class Walk = walk_by_warp, class Ids = dynamic_ids, class Network = three_phase<>, int Threads = 256,
+          int Items = 0>
+struct decoupled_look_back {
+  template <class Problem>
+  using section = detail::section_scan<Problem, Network, Threads,
+                                       detail::items_a_thread<Network, typename Problem::accumulator, Items>()>;
+
+  template <class Problem, class Launch>
+  static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
+    using S = section<Problem>;
+    const std::uint64_t sections = S::count(n);
+    const auto state = detail::prepare_state(problem, static_cast<unsigned>(sections), memory, launch);
+    auto *const rooms = S::take_rooms(memory, n);
+    launch(detail::decoupled_walk_kernel<S, Walk, Ids>, sections, Threads, sizeof(detail::decoupled_walk_storage<S>),
+           problem, n, rooms, state);
+  }
+};
+
+} // namespace lookback

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// The hierarchical scan of the textbooks: every block scans its section and leaves its sum; the sums are scanned in the same
+// way; then everybody adds what is to the left of the section.
+// M. Harris, S. Sengupta, J. D. Owens, "Parallel Prefix Sum (Scan) with CUDA", GPU Gems 3, chapter 39.2.4, 2007.
+//
+//   memory      4 n: read and write n, then again; and n / S of each for every level above, S elements a section
+//   additions   the network's, and n on the way down          kernels   2 levels - 1, levels = ceil(log_S n)
+#pragma once
+
+#include <lookback/block/three_phase.cuh>
+#include <lookback/device/section.cuh>
+
+namespace lookback {
+namespace detail {
+
+/// Where the results of the first pass wait for the second: in the output, where that is as good as memory of our own.
+template <class Problem>
+inline constexpr bool partials_in_output =
+    std::is_same<typename Problem::output_type, typename Problem::accumulator *>::value
+        &&std::is_same<decltype(Problem::project), scanned_itself>::value;
+
+template <class Section>
+LOOKBACK_KERNEL(Section::threads, 1)
+scan_sections_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, const std::uint64_t n,
+                     typename Section::global_room *rooms, typename Section::T *scanned, typename Section::T *items,
+                     typename Section::T *totals) {
+  using initial = typename Section::problem_type::initial_type;
+  auto &shared = simt::shared_memory<typename Section::storage>();
+  Section section(problem, n, simt::block_index(), shared, rooms);
+  section.scan();
+  if (simt::block_count() == 1) { // nothing to add but what was there before
+    maybe<typename Section::T> before;
+    if constexpr (initial::exists) before.set(static_cast<typename Section::T>(problem.initial.value));
+    section.store(section.share(before));
+    return;
+  }
+  section.store_partials(scanned, items);
+  if (simt::thread_index() == 0) construct(totals[simt::block_index()], section.total());
+}
+
+/// y(i) = (sum of all sections before) . scanned(i)
+template <class Section>
+LOOKBACK_KERNEL(Section::threads, 1)
+add_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, const std::uint64_t n,
+           const typename Section::T *scanned, const typename Section::T *items, const typename Section::T *totals) {
+  using Problem = typename Section::problem_type;
+  using T = typename Section::T;
+  auto op = problem.op;
+  const std::uint64_t first = std::uint64_t{simt::block_index()} * Section::elements;
+  maybe<T> left;
+  if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem.initial.value));
+  if (simt::block_index() > 0) left.append(op, totals[simt::block_index() - 1]);
+  if (partials_in_output<Problem> && !left.exists()) return;
+  for (int i = simt::thread_index(); i < Section::elements && first + i < n; i += Section::threads) {
+    maybe<T> y = left;
+    if (Problem::inclusive || i > 0) y.append(op, scanned[first + i]);
+    constexpr bool needs_item = decltype(Problem::project)::needs_item;
+    problem.output[static_cast<std::ptrdiff_t>(first + i)] =
+        static_cast<typename Section::stored>(problem.project(y.value(), needs_item ? items[first + i] : y.value()));
+  }
+}
+
+} // namespace detail
+
+template <class Network = three_phase<>, int Threads = 256, int Items = 0>
+struct scan_then_add {
+  template <class Problem>
+  using section = detail::section_scan<Problem, Network, Threads,
+                                       detail::items_a_thread<Network, typename Problem::accumulator, Items>()>;
+
+  template <class Problem, class Launch>
+  static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
+    using T = typename Problem::accumulator;
+    using S = section<Problem>;
+    const std::uint64_t sections = S::count(n);
+    T *scanned = nullptr, *items = nullptr, *totals = nullptr;
+    if (sections > 1) {
+      if constexpr (detail::partials_in_output<Problem>)
+        scanned = problem.output;
+      else
+        scanned = memory.take<T>(n);
+      if constexpr (decltype(Problem::project)::needs_item) items = memory.take<T>(n);
+      totals = memory.take<T>(sections);
+    }
+    detail::prepare(problem, static_cast<unsigned>(sections), nullptr, 0, memory, launch);
+    auto *const rooms = S::take_rooms(memory, n);
+    launch(detail::scan_sections_kernel<S>, sections, Threads, sizeof(typename S::storage), problem, n, rooms, scanned,
+           items, totals);
+    if (sections == 1) return;
+    run(detail::make_problem<true, T>(totals, totals, problem.op, detail::no_initial{}), sections, memory, launch);
+    launch(detail::add_kernel<S>, sections, Threads, 0, problem, n, scanned, items, totals);
+  }
+};
+
+} // namespace lookback

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Which algorithm a call runs. Without a word it is `fastest`; the catalogue (lookback/catalogue.cuh) has the others.
+#pragma once
+
+#include <lookback/dispatch/dispatch.cuh>
+
+namespace lookback {
+
+/// What every call runs that names no algorithm: the path that is fastest for the size and the types, always with the bits of
+/// the one reduction tree.
+struct fastest {};
+
+/// The pipeline of device/look_ahead.cuh, at any length of more than one tile, with the bits of `fastest`. cudaErrorNotSupported
+/// where it cannot run: it takes pointers (the input aligned to 16 bytes) to trivially copyable types of up to 16 bytes with
+/// accumulators of up to 8, and sm_90 or newer.
+struct look_ahead {};
+
+namespace detail {
+
+template <class Problem>
+LOOKBACK_HOST_INLINE cudaError_t scan_by(fastest, void *storage, std::size_t &bytes, const Problem &problem,
+                                         std::int64_t n, cudaStream_t stream) {
+  return scan(storage, bytes, problem, n, stream);
+}
+template <class Problem>
+cudaError_t scan_by(lookback::look_ahead, void *storage, std::size_t &bytes, const Problem &problem, std::int64_t n,
+                    cudaStream_t stream) {
+  return scan(storage, bytes, problem, n, stream, path::look_ahead);
+}
+
+template <class Problem>
+const char *why_not(fastest, cudaError_t, const Problem &, std::int64_t) {
+  return "lookback: launching the scan";
+}
+template <class Problem>
+const char *why_not(lookback::look_ahead, cudaError_t status, const Problem &, std::int64_t) {
+  return status == cudaErrorNotSupported
+             ? "lookback: look_ahead takes pointers to trivially copyable types of up to 16 bytes, the input aligned "
+               "to 16, "
+               "accumulators of up to 8 bytes, and a device of compute capability 9.0 or newer"
+             : "lookback: launching the scan";
+}
+
+} // namespace detail
+} // namespace lookback
