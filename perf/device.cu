@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "calls.cuh"
 #include "device.cuh"
 
 #include <chrono>
@@ -34,8 +33,7 @@ void flush_cache() {
 __global__ void find_difference(const unsigned char *expected, const unsigned char *actual, std::size_t first,
                                 std::size_t last, unsigned long long *difference) {
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; i < last + margin;
-       i += stride)
+  for (std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; i < last + margin; i += stride)
     if (actual[i] != (i >= first && i < last ? expected[i] : target_poison))
       atomicMin(difference, static_cast<unsigned long long>(i));
 }
@@ -129,26 +127,19 @@ bool fits(long long bytes) {
 
 } // namespace perf
 
-int main(int argc, char **argv) {
+int perf::compare_on_device(void (*add_cells)(std::vector<cell> &), int argc, char **argv) {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error != cudaSuccess || devices == 0) {
     std::fprintf(stderr, "no CUDA device: %s\n", cudaGetErrorString(error));
-    return perf::no_device;
+    return no_device;
   }
   try {
     cudaDeviceProp device;
-    perf::check(cudaGetDeviceProperties(&device, 0));
-    std::vector<perf::cell> cells;
-    perf::add_inclusive_sum(cells);
-    perf::add_exclusive_sum(cells);
-    perf::add_inclusive_max(cells);
-    perf::add_inclusive_affine(cells);
-    perf::add_inclusive_sum_by_key(cells);
-    perf::add_exclusive_sum_i8_to_i32(cells);
-    perf::add_transform_inclusive_sum(cells);
-    perf::add_wall_inclusive_sum(cells);
-    return perf::compare(std::move(cells), device.name, argc, argv);
+    check(cudaGetDeviceProperties(&device, 0));
+    std::vector<cell> cells;
+    add_cells(cells);
+    return compare(std::move(cells), device.name, argc, argv);
   } catch (const std::exception &failure) {
     std::fprintf(stderr, "%s\n", failure.what());
     return 1;

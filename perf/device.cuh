@@ -124,8 +124,7 @@ operands<typename Call::input, typename Call::output> prepare_operands(long long
   }
   In *in = static_cast<In *>(memory().source.reserve((n + Call::shift) * sizeof(In))) + Call::shift;
   fill_values<Call>(in, n);
-  return {keys, in,
-          static_cast<Out *>(memory().target.reserve((n + Call::shift) * sizeof(Out))) + Call::shift, n};
+  return {keys, in, static_cast<Out *>(memory().target.reserve((n + Call::shift) * sizeof(Out))) + Call::shift, n};
 }
 
 /// `contender` takes operands. The reference is CUB's DeviceScan on the same input.
@@ -148,20 +147,26 @@ void check_against_cub(Operands o, Contender contender) {
 
 using timer = double (*)(const std::function<void()> &);
 
-template <class Call, class DeviceScan>
-std::function<timed_run()> device_scan(long long n, timer time = event_microseconds) {
-  return [n, time]() -> timed_run {
+/// `phase(temporary, size, operands)` is a scan in CUB's two phases.
+template <class Call, class Phase>
+std::function<timed_run()> two_phase_scan(Phase phase, long long n, timer time = event_microseconds) {
+  return [phase, n, time]() -> timed_run {
     const auto o = prepare_operands<Call>(n);
     std::size_t size = 0;
-    check(Call::template scan<DeviceScan>(nullptr, size, o));
+    check(phase(nullptr, size, o));
     void *temporary = memory().temporary.reserve(size);
-    const auto scan = [temporary, size](auto operands) {
+    const auto scan = [phase, temporary, size](auto operands) {
       std::size_t given = size;
-      check(Call::template scan<DeviceScan>(temporary, given, operands));
+      check(phase(temporary, given, operands));
     };
     check_against_cub<Call>(o, scan);
     return [scan, o, time] { return time([&] { scan(o); }); };
   };
+}
+
+template <class Call, class DeviceScan>
+std::function<timed_run()> device_scan(long long n, timer time = event_microseconds) {
+  return two_phase_scan<Call>(Call::template scan<DeviceScan>, n, time);
 }
 
 /// A copy that reads and writes as many bytes in all as the call does.
@@ -173,9 +178,7 @@ std::function<timed_run()> memcpy_of(long long bytes, timer time) {
     void *source = memory().source.reserve(half);
     void *target = memory().target.reserve(half);
     fill_values<Call>(static_cast<In *>(source), static_cast<long long>(half / sizeof(In)));
-    const auto copy = [half, source](void *to) {
-      check(cudaMemcpyAsync(to, source, half, cudaMemcpyDeviceToDevice));
-    };
+    const auto copy = [half, source](void *to) { check(cudaMemcpyAsync(to, source, half, cudaMemcpyDeviceToDevice)); };
     void *expected = memory().expected.reserve(half);
     check_output(
         0, half, [&] { copy(expected); }, [&] { copy(target); });
@@ -185,13 +188,13 @@ std::function<timed_run()> memcpy_of(long long bytes, timer time) {
 
 template <class Call>
 long long bytes_moved(long long n) {
-  const std::size_t each = sizeof(typename Call::input) + sizeof(typename Call::output) +
-                           (Call::key_segment > 0 ? sizeof(int) : 0);
+  const std::size_t each =
+      sizeof(typename Call::input) + sizeof(typename Call::output) + (Call::key_segment > 0 ? sizeof(int) : 0);
   return n * static_cast<long long>(each);
 }
 
 struct contender {
-  const char *name;
+  std::string name;
   std::function<timed_run()> prepare;
 };
 
@@ -210,10 +213,12 @@ void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
     std::vector<contender> all = contenders(n);
     all.push_back({"memcpy", memcpy_of<Call>(bytes, time)});
     const int runs = bytes < (64 << 20) ? 9 : 3; // the longer a run, the less it scatters
-    for (const contender &c : all)
-      cells.push_back({c.name, Call::name, Call::type(), n, bytes, c.prepare, 5, runs});
+    for (const contender &c : all) cells.push_back({c.name, Call::name, Call::type(), n, bytes, c.prepare, 5, runs});
   }
 }
+
+/// The main function of a driver: perf::compare() of the cells that `add_cells` adds, or perf::no_device.
+int compare_on_device(void (*add_cells)(std::vector<cell> &), int argc, char **argv);
 
 /// A call of the DeviceScan shape: lookback's, CUB's and a memcpy.
 template <class Call>

@@ -1,32 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "calls.cuh"
-#include "device.cuh"
+#include "inclusive_sum.cuh"
 
 namespace {
 
-template <class T>
-struct inclusive_sum : perf::call<T> {
-  static constexpr const char *name = "inclusive_sum";
-
-  template <class DeviceScan>
-  static cudaError_t scan(void *temporary, std::size_t &size, perf::operands<T, T> o) {
-    return DeviceScan::InclusiveSum(temporary, size, o.in, o.out, o.n);
-  }
-};
-
-struct inclusive_sum_misaligned : inclusive_sum<int> {
+struct inclusive_sum_misaligned : perf::inclusive_sum<int> {
   static constexpr const char *name = "inclusive_sum_misaligned";
   static constexpr int shift = 1;
 };
 
 /// The general path at every size, also where the default takes a faster one.
-struct decoupled_look_back {
+struct tree_look_back {
   static cudaError_t InclusiveSum(void *temporary, std::size_t &size, const std::int32_t *in, std::int32_t *out,
                                   long long n) {
     using namespace lookback::detail;
     const auto problem = make_problem<true, std::int32_t>(in, out, lookback::plus{}, no_initial{});
     const bool many = decltype(problem)::shape::tiles(n) >= many_tiles_from;
-    return lookback::detail::scan(temporary, size, problem, n, nullptr, many ? path::look_back_many : path::look_back_few);
+    return lookback::detail::scan(temporary, size, problem, n, nullptr,
+                                  many ? path::look_back_many : path::look_back_few);
   }
 };
 
@@ -38,7 +29,7 @@ void perf::add_inclusive_sum(std::vector<cell> &cells) {
   using sum = inclusive_sum<std::int32_t>;
   add_sizes<sum>(cells, event_microseconds, [](long long n) {
     return std::vector<contender>{{"lookback", device_scan<sum, lookback::DeviceScan>(n)},
-                                  {"lookback:decoupled_look_back", device_scan<sum, decoupled_look_back>(n)},
+                                  {"lookback:tree_look_back", device_scan<sum, tree_look_back>(n)},
                                   {"cub", device_scan<sum, cub::DeviceScan>(n)}};
   });
   add<inclusive_sum<std::int64_t>>(cells);

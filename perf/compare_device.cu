@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#include "calls.cuh"
+#include "device.cuh"
+
+int main(int argc, char **argv) {
+  const auto add_calls = [](std::vector<perf::cell> &cells) {
+    perf::add_inclusive_sum(cells);
+    perf::add_exclusive_sum(cells);
+    perf::add_inclusive_max(cells);
+    perf::add_inclusive_affine(cells);
+    perf::add_inclusive_sum_by_key(cells);
+    perf::add_exclusive_sum_i8_to_i32(cells);
+    perf::add_transform_inclusive_sum(cells);
+    perf::add_wall_inclusive_sum(cells);
+  };
+  return perf::compare_on_device(add_calls, argc, argv);
+}
