@@ -4,7 +4,7 @@
 # With nothing missing it reads the package database and touches no network.
 set -euo pipefail
 
-packages=(cmake g++ ninja-build doctest-dev libbenchmark-dev libtbb-dev python3 spin)
+packages=(cmake g++ ninja-build doctest-dev libbenchmark-dev libtbb-dev python3 spin clang libclang-rt-dev)
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "set_up.sh: this is not a Debian or Ubuntu system; install the counterparts of: ${packages[*]}" >&2
