@@ -80,8 +80,8 @@ def means_table(times):
     return head, body
 
 
-def show(head, body, markdown):
-    left = 2 if head[0] == "call" else 1  # columns of words
+def show(head, body, markdown, left):
+    """`left` columns of words, then columns of figures."""
     widths = [max(len(line[i]) for line in [head, *body]) for i in range(len(head))]
     separator, edge = (" | ", "|") if markdown else ("  ", "")
     for number, line in enumerate([head, *body]):
@@ -107,8 +107,8 @@ def main():
     if not times:
         sys.exit(f"{options.csv}: no such rows")
     print(f"{device}: median microseconds; times as long as ours; share of memcpy's speed\n")
-    show(*cells_table(times), options.markdown)
-    show(*means_table(times), options.markdown)
+    show(*cells_table(times), options.markdown, left=2)
+    show(*means_table(times), options.markdown, left=1)
 
 
 if __name__ == "__main__":
