@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# cmake -D CXX=<compiler> -D FLAGS=<list> -D OBJECTS=<list> -D SOURCE=<races.cpp> -D INCLUDE=<include/> -D WORK=<directory>
+# cmake -D CXX=<compiler> -D FLAGS=<list> -D OBJECTS=<list> -D TESTS=<tests/> -D INCLUDE=<include/> -D WORK=<directory>
 #       [-D ONLY=<name>] -P mutations.cmake
 # Breaks one thing at a time in a copy of the headers and requires that the test notices. The unbroken copy must pass: else a
 # failure would say nothing. A mutation whose text is not found exactly once is an error: the list follows the headers.
@@ -8,9 +8,9 @@ cmake_minimum_required(VERSION 3.25)
 set(killed 0)
 set(survivors "")
 
-# Builds the test over the headers in WORK/include.
+# Builds `source` over the headers in WORK/include, launched as WORK/simt says.
 function(build_test)
-  execute_process(COMMAND ${CXX} ${FLAGS} -I${WORK}/include ${SOURCE} ${OBJECTS} -o ${WORK}/test
+  execute_process(COMMAND ${CXX} -I${WORK} ${FLAGS} -I${WORK}/include ${TESTS}/simt/${source} ${OBJECTS} -o ${WORK}/test
                   RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "does not compile:\n${text}")
@@ -29,15 +29,19 @@ endfunction()
 function(copy_headers)
   file(REMOVE_RECURSE ${WORK}/include)
   file(COPY ${INCLUDE}/lookback DESTINATION ${WORK}/include)
+  file(COPY ${TESTS}/simt/scan.hpp DESTINATION ${WORK}/simt)
 endfunction()
 
-# mutation(name file old new): `name` says what is broken.
+# mutation(name file old new): `name` says what is broken. `file` is one of lookback's headers, or simt/scan.hpp.
 function(mutation name file old new)
   if(DEFINED ONLY AND NOT ONLY STREQUAL name)
     return()
   endif()
   copy_headers()
   set(path ${WORK}/include/lookback/${file})
+  if(file MATCHES "^simt/")
+    set(path ${WORK}/${file})
+  endif()
   file(READ ${path} text)
   string(REPLACE "${old}" "" without "${text}")
   string(LENGTH "${text}" before)
@@ -72,14 +76,20 @@ function(mutation name file old new)
 endfunction()
 
 file(MAKE_DIRECTORY ${WORK})
-if(NOT DEFINED ONLY)
-  copy_headers()
-  build_test()
-  run_test(status output 100)
-  if(NOT status EQUAL 0)
-    message(FATAL_ERROR "the test fails without a mutation (${status}):\n${output}")
+# The mutations that follow are tried on this test.
+macro(mutations_of test)
+  set(source ${test})
+  if(NOT DEFINED ONLY)
+    copy_headers()
+    build_test()
+    run_test(status output 100)
+    if(NOT status EQUAL 0)
+      message(FATAL_ERROR "${source} fails without a mutation (${status}):\n${output}")
+    endif()
   endif()
-endif()
+endmacro()
+
+mutations_of(races.cpp)
 
 # ---- memory orders -------------------------------------------------------------------------------------------------------
 mutation("release of a cell's flag relaxed" device/tile_state.cuh
@@ -148,6 +158,65 @@ mutation("a group's prefix without its own total" device/look_back.cuh
          "through.append(op, totals[0]);" "")
 mutation("keys at the boundaries read in place" core/by_key.cuh
          "!equal(boundary_[i / TileElements], memory.own)" "!equal(keys_[i - 1], memory.own)")
+
+# ---- the pipeline --------------------------------------------------------------------------------------------------------
+mutations_of(races_look_ahead.cpp)
+mutation("the cooperative guarantee dropped" simt/scan.hpp "scanning.cooperative = cooperative;" "")
+mutation("barriers not published" device/look_ahead.cuh "simt::publish_barriers();" "")
+mutation("no block barrier between the barriers and their use" device/look_ahead.cuh
+         "    }
+    simt::synchronize_block();"
+         "    }")
+mutation("a stage filled before its tile is scanned" device/look_ahead.cuh
+         "simt::wait(shared_.scanned[at.stage], at.phase);" "")
+mutation("the first round waits for scans that come after it" device/look_ahead.cuh "at.phase = 1;" "at.phase = 0;")
+mutation("bytes not owed to the barrier of a copy" device/look_ahead.cuh
+         "simt::arrive_and_expect(shared_.copied[at.stage], bulk);" "simt::arrive(shared_.copied[at.stage]);")
+mutation("a tile reduced before it is copied" device/look_ahead.cuh
+         "simt::wait(shared_.copied[at.stage], at.phase);" "")
+mutation("row totals not waited for" device/look_ahead.cuh "simt::wait(shared_.reduced[at.stage], at.phase);" "")
+mutation("arrival before the row totals are written" device/look_ahead.cuh
+         "      LOOKBACK_UNROLL
+      for (int r = 0; r < rows; ++r)
+        if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][simt::warp_index() * rows + r], totals[r]);
+      simt::arrive(shared_.reduced[at.stage]);"
+         "      simt::arrive(shared_.reduced[at.stage]);
+      LOOKBACK_UNROLL
+      for (int r = 0; r < rows; ++r)
+        if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][simt::warp_index() * rows + r], totals[r]);")
+mutation("row prefixes not waited for" device/look_ahead.cuh "simt::wait(shared_.rows_ready[at.stage], at.phase);" "")
+mutation("the prefix not waited for" device/look_ahead.cuh "simt::wait(shared_.prefix_ready[at.stage], at.phase);" "")
+mutation("no warp barrier between the row prefixes and the arrival" device/look_ahead.cuh
+         "      simt::synchronize_warp();
+      if (lane == 0) simt::arrive(shared_.rows_ready[at.stage]);"
+         "      if (lane == 0) simt::arrive(shared_.rows_ready[at.stage]);")
+mutation("no warp barrier between the scan and the arrival" device/look_ahead.cuh
+         "    simt::synchronize_warp();
+    if (lane == 0) simt::arrive(shared_.scanned[at.stage]);"
+         "    if (lane == 0) simt::arrive(shared_.scanned[at.stage]);")
+mutation("a stage given back by one warp for all" device/look_ahead.cuh
+         "simt::initialize(shared_.scanned[s], tuning.scanning_warps);" "simt::initialize(shared_.scanned[s], 1);")
+mutation("row totals of one warp taken for all" device/look_ahead.cuh
+         "simt::initialize(shared_.reduced[s], tuning.scanning_warps);" "simt::initialize(shared_.reduced[s], 1);")
+mutation("a phase that does not flip" device/look_ahead_prefix.cuh "stage = 0, phase ^= 1;" "stage = 0;")
+mutation("a total used before it is there" device/look_ahead_prefix.cuh
+         "ready = ready && (watched(u) >= tile || seen[u].ready());" "ready = ready && (watched(u) + 1 >= tile || seen[u].ready());")
+mutation("the groups of the tile before not waited for" device/look_ahead_prefix.cuh
+         "if (i > 0) simt::wait(shared.groups_ready[before.stage], before.phase);" "")
+mutation("a prefix written before the stage's last tile is scanned" device/look_ahead_prefix.cuh
+         "simt::wait(shared.scanned[at.stage], at.phase ^ 1);" "")
+mutation("no warp barrier between reading the groups and handing them on" device/look_ahead_prefix.cuh
+         "simt::synchronize_warp(); // every lane has read what lane 0's arrival allows others to write over" "")
+mutation("arrival before the groups are written" device/look_ahead_prefix.cuh
+         "      if (left.exists()) construct(shared.groups[at.stage][0], left.value());
+      simt::arrive(shared.groups_ready[at.stage]);"
+         "      simt::arrive(shared.groups_ready[at.stage]);
+      if (left.exists()) construct(shared.groups[at.stage][0], left.value());")
+mutation("arrival before the prefix is written" device/look_ahead_prefix.cuh
+         "      if (left.exists()) construct(shared.prefix[at.stage][0], left.value());
+      simt::arrive(shared.prefix_ready[at.stage]);"
+         "      simt::arrive(shared.prefix_ready[at.stage]);
+      if (left.exists()) construct(shared.prefix[at.stage][0], left.value());")
 
 list(LENGTH survivors count)
 message(STATUS "mutations killed: ${killed}, survived: ${count}")
