@@ -11,6 +11,8 @@ std::vector<perf::algorithm> perf::catalogue() {
       {"lookback:scan_then_add<kogge_stone>", inclusive_sum_by<scan_then_add<kogge_stone<>>>},
       {"lookback:scan_then_add<brent_kung>", inclusive_sum_by<scan_then_add<brent_kung>>},
       {"lookback:scan_then_add<blelloch_unpadded>", inclusive_sum_by<scan_then_add<blelloch<bank_padding::off>>>},
+      {"lookback:scan_then_add<blelloch_adjacent>",
+       inclusive_sum_by<scan_then_add<blelloch<bank_padding::on, load_pairs::adjacent>>>},
       {"lookback:scan_then_add<blelloch>", inclusive_sum_by<scan_then_add<blelloch<>>>},
       {"lookback:scan_then_add<warp_shuffle>", inclusive_sum_by<scan_then_add<warp_shuffle>>},
       {"lookback:scan_then_add<three_phase>", inclusive_sum_by<scan_then_add<three_phase<>>>},

@@ -30,7 +30,7 @@ class Rung(NamedTuple):
 HIERARCHICAL = "lookback:scan_then_add<"
 RUNGS = [
     Rung("scan_then_add<sequential>", HIERARCHICAL + "sequential>",
-         "blocks scan sections, their sums are scanned likewise and added; one thread a block", "block/sequential.cuh", 4),
+         "blocks scan sections; their sums are scanned alike and added", "block/sequential.cuh", 4),
     Rung("scan_then_add<hillis_steele>", HIERARCHICAL + "hillis_steele>",
          "every thread, log n steps in shared memory", "block/hillis_steele.cuh", 4),
     Rung("scan_then_add<kogge_stone<>>", HIERARCHICAL + "kogge_stone>",
@@ -56,7 +56,7 @@ RUNGS = [
     Rung("look_ahead", "lookback:look_ahead",
          "blocks stay and read, reduce and scan different tiles at once", "device/look_ahead.cuh", 2, SINGLE_PASS),
     Rung("fastest", "lookback",
-         "the default: by size the fastest path, with the bits of one tree", "dispatch/dispatch.cuh", 2, SINGLE_PASS),
+         "the default: the fastest path for the size, one tree's bits", "dispatch/dispatch.cuh", 2, SINGLE_PASS),
     Rung("CUB", "cub", "", "", 2),
     Rung("memcpy", table.COPY, "", "", 2),
 ]
@@ -113,8 +113,8 @@ def show(speeds, device, in_readme):
     head = ["algorithm", "what it adds", "file", "GB/s", "traffic", "bound", "of memcpy", "of the bound", "target"]
     if not in_readme:
         head.append("faster section: GB/s")
-    print(f"{device}, inclusive sum of 2^28 i32: GB/s read and written; bound: the share of memcpy's speed that the traffic"
-          " allows; target: of the bound, for the hierarchical scan over its best network\n")
+    print(f"{device}, inclusive sum of 2^28 i32. The bound is the share of memcpy's speed that the traffic allows; the\n"
+          "target is a share of the bound, for scan_then_add over its best network.\n")
     table.show(head, list(rows(speeds, in_readme)), in_readme, left=3)
     walk, cub = (speeds.get(name, {}).get(ELEMENTS) for name in ("lookback:decoupled_look_back<by_warp>", "cub"))
     if walk and cub:

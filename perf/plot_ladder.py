@@ -38,6 +38,7 @@ NETWORKS = {
     HIERARCHICAL + "hillis_steele>": ("hillis_steele", FAINT),
     HIERARCHICAL + "blelloch>": ("blelloch", FAINT),
     HIERARCHICAL + "blelloch_unpadded>": ("blelloch, no padding", FAINT),
+    HIERARCHICAL + "blelloch_adjacent>": ("blelloch, adjacent pairs", FAINT),
     HIERARCHICAL + "warp_shuffle>": ("warp_shuffle", FAINT),
     HIERARCHICAL + "sequential>": ("sequential", FAINT),
 }
