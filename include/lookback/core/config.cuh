@@ -39,6 +39,14 @@
 #define LOOKBACK_TARGETS_SM_90 0
 #endif
 
+/// Whether kernels bound their waits, so that a lock-up says who waits for what: in debug builds, which are those without
+/// NDEBUG, like assert.
+#if defined(NDEBUG)
+#define LOOKBACK_BOUNDS_SPINS 0
+#else
+#define LOOKBACK_BOUNDS_SPINS 1
+#endif
+
 // Thrust's device system is CUDA unless told otherwise, and then its headers need those of the CUDA runtime.
 #if !defined(__CUDACC__) && !defined(THRUST_DEVICE_SYSTEM) && !__has_include(<cuda_runtime_api.h>)
 #define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP

@@ -6,6 +6,9 @@
 #include <lookback/core/storage.cuh>
 
 #include <cstdint>
+#if LOOKBACK_BOUNDS_SPINS && defined(__CUDACC__)
+#include <cstdio>
+#endif
 #include <cstring>
 #include <type_traits>
 
@@ -58,6 +61,28 @@ LOOKBACK_DEVICE int lowest_bit(unsigned bits) { return __ffs(static_cast<int>(bi
 
 /// Give the memory system a moment before a poll is repeated: polling is traffic.
 LOOKBACK_DEVICE void back_off() { __nanosleep(100); }
+
+/// Counts the polls of one wait. In a debug build one that goes on for many seconds says what it waits for, and ends the
+/// kernel; otherwise nothing is counted, and the arguments cost nothing.
+class spin_bound {
+public:
+  /// After a poll in vain: this thread expects 1 in the state of `what` number `awaited`, and has seen 0.
+  LOOKBACK_DEVICE void count([[maybe_unused]] const char *what, [[maybe_unused]] std::size_t awaited) {
+#if LOOKBACK_BOUNDS_SPINS
+    if (++polls_ < polls_at_most) return;
+    printf("lookback: block %u, thread %u waits for the %s %llu: expected 1, seen 0\n", blockIdx.x, threadIdx.x, what,
+           static_cast<unsigned long long>(awaited));
+    __trap();
+    __builtin_unreachable(); // so nothing need be kept for afterwards
+#endif
+  }
+
+#if LOOKBACK_BOUNDS_SPINS
+private:
+  static constexpr unsigned polls_at_most = 1u << 24; // a poll takes about a microsecond
+  unsigned polls_ = 0;
+#endif
+};
 
 /// With a programmatic dependent launch: returns when the kernel before this one has finished and its writes are
 /// visible. Without one, or before sm_90, it returns at once and the launch order is the guarantee.

@@ -56,6 +56,7 @@ LOOKBACK_DEVICE void read_totals(const cells<T> &tile_totals, unsigned first, un
                                  uninitialized_array<T, Window> &totals) {
   const auto watched = [=](int u) { return (first + u) * simt::warp_threads + simt::lane_index(); };
   typename cells<T>::reading seen[Window];
+  simt::spin_bound bound;
   for (bool ready = false; !ready;) {
     LOOKBACK_UNROLL
     for (int u = 0; u < Window; ++u)
@@ -63,6 +64,7 @@ LOOKBACK_DEVICE void read_totals(const cells<T> &tile_totals, unsigned first, un
     ready = true;
     LOOKBACK_UNROLL
     for (int u = 0; u < Window; ++u) ready = ready && (watched(u) >= tile || seen[u].ready());
+    if (!ready) bound.count("totals of the tiles from", watched(0));
     ready = simt::all_of_warp(ready);
   }
   LOOKBACK_UNROLL

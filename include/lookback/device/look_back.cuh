@@ -15,10 +15,10 @@ namespace lookback::detail {
 /// Waits until cell `i` is ready and returns its value. Every lane of the warp asks for the same cell: one sector a poll.
 template <class T, class Cells>
 LOOKBACK_DEVICE T wait_for(const Cells &cells, std::size_t i) {
-  for (;;) {
+  for (simt::spin_bound bound;; simt::back_off()) {
     const auto seen = cells.read(i);
     if (simt::all_of_warp(seen.ready())) return seen.value();
-    simt::back_off();
+    bound.count("prefix", i);
   }
 }
 
@@ -33,7 +33,7 @@ LOOKBACK_DEVICE T look_back_over_groups(const tile_state<T, Memory> &state, unsi
   const int lane = simt::lane_index();
   const bool watches = static_cast<unsigned>(lane) < group;
   const std::size_t watched = watches ? group - 1 - lane : 0;
-  for (;; simt::back_off()) {
+  for (simt::spin_bound bound;; bound.count("prefix or the total of group", watched), simt::back_off()) {
     typename cells<T, Memory>::reading prefix, total;
     if (watches) {
       prefix = state.group_prefixes.read(watched);
@@ -79,11 +79,13 @@ LOOKBACK_DEVICE maybe<T> look_back(const Problem &problem, const tile_state<T, M
     construct(totals[0], total.value());
   }
   bool have = lane >= mine;
+  simt::spin_bound bound;
   while (!simt::all_of_warp(have)) {
     if (!have) {
       const auto seen = state.tile_totals.read(group * group_tiles + lane);
       have = seen.ready();
       if (have) construct(totals[0], seen.value());
+      if (!have) bound.count("total of tile", group * group_tiles + lane);
     }
   }
   warp_inclusive_scan<1>(

@@ -58,6 +58,19 @@ inline int lowest_bit(unsigned bits) {
   return __builtin_ctz(bits);
 }
 inline void back_off(EMULATOR_CALLER) { emulator::back_off(where); }
+
+/// Bounded when a test says so: elsewhere the emulator itself reports who waits for ever.
+class spin_bound {
+public:
+  static inline unsigned polls_at_most = ~0u;
+  void count(const char *what, std::size_t awaited) {
+    if (++polls_ < polls_at_most) return;
+    emulator::fail(std::string("waits for the ") + what + " " + std::to_string(awaited) + ": expected 1, seen 0");
+  }
+
+private:
+  unsigned polls_ = 0;
+};
 inline void wait_for_previous_kernel(EMULATOR_CALLER) { emulator::wait_for_previous_kernel(where); }
 inline void release_next_kernel() { emulator::release_next_kernel(); }
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// A debug build's wait for what never comes: CTest looks for the message, the test for the error.
+#undef NDEBUG
+#include <lookback/device/look_back.cuh>
+
+#include <support/buffers.cuh>
+
+namespace {
+
+namespace core = lookback::detail;
+
+__global__ void wait_for_nothing(const core::cells<int> empty) { core::wait_for<int>(empty, 3); }
+
+} // namespace
+
+TEST_CASE("a wait that goes on for too long says what it waits for, and ends the kernel") {
+  const test::guarded_buffer<std::uint64_t> cells(std::vector<std::uint64_t>(4, 0));
+  wait_for_nothing<<<1, 32>>>(core::cells<int>(cells.data(), nullptr));
+  REQUIRE_CUDA(cudaGetLastError());
+  CHECK_NE(cudaDeviceSynchronize(), cudaSuccess);
+}
