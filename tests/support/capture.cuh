@@ -59,6 +59,23 @@ public:
     return names;
   }
 
+  /// How many kernels of the graph are launched cooperatively.
+  int cooperative_launches() const {
+    std::vector<cudaGraphNode_t> all(nodes());
+    std::size_t count = all.size();
+    REQUIRE_CUDA(cudaGraphGetNodes(graph_, all.data(), &count));
+    int cooperative = 0;
+    for (cudaGraphNode_t node : all) {
+      cudaGraphNodeType type;
+      REQUIRE_CUDA(cudaGraphNodeGetType(node, &type));
+      if (type != cudaGraphNodeTypeKernel) continue;
+      cudaLaunchAttributeValue value{};
+      REQUIRE_CUDA(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeCooperative, &value));
+      cooperative += value.cooperative;
+    }
+    return cooperative;
+  }
+
   void launch(cudaStream_t stream) {
     if (!executable_) REQUIRE_CUDA(cudaGraphInstantiate(&executable_, graph_, 0));
     REQUIRE_CUDA(cudaGraphLaunch(executable_, stream));

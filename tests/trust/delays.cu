@@ -2,6 +2,7 @@
 // Blocks that are late: the protocol is right whoever arrives when.
 #include <lookback/device_scan.cuh>
 
+#include <support/capture.cuh>
 #include <support/device_call.cuh>
 #include <support/operators.hpp>
 #include <support/random.hpp>
@@ -108,7 +109,8 @@ TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
     // and here there is none until the scans are done.
     std::vector<std::unique_ptr<interval_scan>> scans;
     for (int i = 0; i < 5; ++i)
-      scans.push_back(std::make_unique<interval_scan>(100000 + random() % 3000000, dawdling_join{1u << 31, 1, 1}, random));
+      scans.push_back(
+          std::make_unique<interval_scan>(100000 + random() % 3000000, dawdling_join{1u << 31, 1, 1}, random));
     // A kernel is loaded at its first launch, which may wait for every kernel that is running.
     for (auto &scan : scans) scan->launch(s);
     REQUIRE_CUDA(cudaStreamSynchronize(s));
@@ -126,4 +128,25 @@ TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
     for (const auto &scan : scans) scan->check();
   }
   REQUIRE_CUDA(cudaFreeHost(stop));
+}
+
+/// Its blocks wait for each other, and only a cooperative launch guarantees that all of them are there.
+TEST_CASE("look-ahead: the launch is cooperative") {
+  namespace core = lookback::detail;
+  const test::stream s;
+  const test::guarded_buffer<int> data(std::size_t{1} << 20);
+  const auto problem = core::make_problem<true, int>(static_cast<const int *>(data.data()), data.data(),
+                                                     lookback::plus{}, core::no_initial{});
+  const auto scan = [&](void *temporary, std::size_t &bytes) {
+    return core::scan(temporary, bytes, problem, static_cast<std::int64_t>(data.size()), s, core::path::look_ahead);
+  };
+  std::size_t bytes = 0;
+  REQUIRE_CUDA(scan(nullptr, bytes));
+  const test::guarded_buffer<unsigned char> temporary(bytes);
+  cudaError_t status = cudaSuccess;
+  const test::captured graph(s, [&] { status = scan(temporary.data(), bytes); });
+  int major = 0;
+  REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  CHECK_EQ(status, major >= 9 ? cudaSuccess : cudaErrorNotSupported);
+  CHECK_EQ(graph.cooperative_launches(), major >= 9 ? 1 : 0);
 }

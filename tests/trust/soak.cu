@@ -163,6 +163,16 @@ __global__ void occupy(unsigned nanoseconds) {
   memory[threadIdx.x] = 0;
 }
 
+/// Temporary storage as it comes, so that compute-sanitizer's initcheck sees a cell that is read before it is written.
+struct raw_memory {
+  static constexpr std::size_t bytes = std::size_t{32} << 20;
+  raw_memory() { REQUIRE_CUDA(cudaMalloc(&address, bytes)); }
+  raw_memory(const raw_memory &) = delete;
+  raw_memory &operator=(const raw_memory &) = delete;
+  ~raw_memory() { cudaFree(address); }
+  void *address = nullptr;
+};
+
 // ---- launches ------------------------------------------------------------------------------------------------------------
 
 /// Everything about launch number `number`, which it is drawn from.
@@ -287,7 +297,7 @@ TEST_CASE("soak") {
   struct lane {
     test::stream stream;
     all_subjects data;
-    test::guarded_buffer<unsigned char> temporary{std::size_t{32} << 20};
+    raw_memory temporary;
   };
   std::vector<std::unique_ptr<lane>> lanes;
   for (int i = 0; i < streams; ++i) lanes.push_back(std::make_unique<lane>());
@@ -308,7 +318,7 @@ TEST_CASE("soak") {
     }
     INFO(one.description(all_subjects::name(one.subject)));
     on.data.with(one.subject, [&](const auto &memory) {
-      memory.run(one, on.stream, on.temporary.data(), on.temporary.size(), found.data());
+      memory.run(one, on.stream, on.temporary.address, raw_memory::bytes, found.data());
     });
     if (done % 512 != 511 && done + 1 != launches) continue;
     for (const auto &each : lanes)
