@@ -12,8 +12,8 @@ perf::algorithm look_back() {
 
 template <int... Threads>
 void add_block_sizes(std::vector<perf::algorithm> &all) {
-  (all.insert(all.end(), {look_back<Threads, 4>(), look_back<Threads, 7>(), look_back<Threads, 11>(),
-                          look_back<Threads, 15>(), look_back<Threads, 23>()}),
+  (all.insert(all.end(), {look_back<Threads, 3>(), look_back<Threads, 7>(), look_back<Threads, 15>(),
+                          look_back<Threads, 23>(), look_back<Threads, 31>(), look_back<Threads, 39>()}),
    ...);
 }
 

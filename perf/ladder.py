@@ -42,7 +42,7 @@ RUNGS = [
     Rung("scan_then_add<warp_shuffle>", HIERARCHICAL + "warp_shuffle>",
          "a warp's lanes exchange sums in registers", "block/warp_shuffle.cuh", 4),
     Rung("scan_then_add<three_phase<>>", HIERARCHICAL + "three_phase>",
-         "threads scan serially, the network their ends alone", "block/three_phase.cuh", 4),
+         "threads scan serially, the network their sums alone", "block/three_phase.cuh", 4),
     Rung("reduce_then_scan<>", "lookback:reduce_then_scan",
          "the first pass only reads", "device/reduce_then_scan.cuh", 3, MULTI_PASS),
     Rung("chained<>", "lookback:chained",
@@ -81,41 +81,37 @@ def section(contender):
     return sized[1] + (">" if sized[2] == ":" else ""), sized[3]
 
 
-def faster_section(rung, speeds):
-    """Of the measured sections that are not the default the fastest, with its speed, should it be faster than the default."""
-    here = [(by_size[ELEMENTS], section(name)[1]) for name, by_size in speeds.items()
-            if section(name)[0] == rung.contender and ELEMENTS in by_size]
-    speed, size = max(here)
-    return f"{size}: {speed:.0f}" if size else ""
+def fastest_section(rung, at_size):
+    """GB/s of the fastest measured section, and which it is: nothing for the default one."""
+    return max(((speed, section(name)[1]) for name, speed in at_size.items() if section(name)[0] == rung.contender),
+               default=(None, ""))
 
 
 def rows(speeds, in_readme):
-    """A line for each rung: its figures, or blanks where the file has none."""
+    """A line for each rung with figures in the file, over the section that is fastest there."""
     at_size = {name: by_size[ELEMENTS] for name, by_size in speeds.items() if ELEMENTS in by_size}
     copy = at_size[table.COPY]
-    best_network = max((r.contender for r in RUNGS if r.contender.startswith(HIERARCHICAL)),
-                       key=lambda name: at_size.get(name, 0))
+    best_network = max((r for r in RUNGS if r.contender.startswith(HIERARCHICAL)),
+                       key=lambda rung: fastest_section(rung, at_size)[0] or 0)
     for rung in RUNGS:
-        speed = at_size.get(rung.contender)
+        speed, size = fastest_section(rung, at_size)
         if speed is None:
             continue
         bound = 2 / rung.passes
         reached = speed / copy / bound
-        target = MULTI_PASS if rung.contender == best_network else rung.target
+        target = MULTI_PASS if rung == best_network else rung.target
         verdict = "" if not target else f"{target} reached" if reached >= target else f"{target - reached:.2f} short of {target}"
         code = "`" if in_readme and rung.file else ""
-        line = [f"{code}{rung.title}{code}", rung.adds, f"{code}{rung.file}{code}", f"{speed:.0f}", f"{rung.passes} n",
-                f"{bound:.2f}", f"{speed / copy:.2f}", f"{reached:.2f}", verdict]
-        yield line if in_readme else [*line, faster_section(rung, speeds)]
+        yield [f"{code}{rung.title}{code}", rung.adds, f"{code}{rung.file}{code}", size, f"{speed:.0f}", f"{rung.passes} n",
+               f"{bound:.2f}", f"{speed / copy:.2f}", f"{reached:.2f}", verdict]
 
 
 def show(speeds, device, in_readme):
-    head = ["algorithm", "what it adds", "file", "GB/s", "traffic", "bound", "of memcpy", "of the bound", "target"]
-    if not in_readme:
-        head.append("faster section: GB/s")
-    print(f"{device}, inclusive sum of 2^28 i32. The bound is the share of memcpy's speed that the traffic allows; the\n"
-          "target is a share of the bound, for scan_then_add over its best network.\n")
-    table.show(head, list(rows(speeds, in_readme)), in_readme, left=3)
+    head = ["algorithm", "what it adds", "file", "section", "GB/s", "traffic", "bound", "of memcpy", "of the bound", "target"]
+    print(f"{device}, inclusive sum of 2^28 i32. The section is threads x items a block where another than the default is\n"
+          "faster. The bound is the share of memcpy's speed that the traffic allows; the target is a share of the bound, for\n"
+          "scan_then_add over its best network.\n")
+    table.show(head, list(rows(speeds, in_readme)), in_readme, left=4)
     walk, cub = (speeds.get(name, {}).get(ELEMENTS) for name in ("lookback:decoupled_look_back<by_warp>", "cub"))
     if walk and cub:
         print(f"decoupled_look_back<> (a warp's walk) over CUB: {walk / cub:.2f} of its speed\n")

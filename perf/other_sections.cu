@@ -35,13 +35,13 @@ void add_networks(std::vector<perf::algorithm> &all) {
 
 std::vector<perf::algorithm> perf::other_sections() {
   std::vector<algorithm> all;
-  add_strategies<128, 15>(all);
-  add_strategies<256, 7>(all);
-  add_strategies<256, 23>(all);
+  add_strategies<128, 31>(all);
+  add_strategies<256, 15>(all);
+  add_strategies<256, 31>(all);
   add_strategies<512, 15>(all);
-  add_strategies<512, 23>(all);
-  add_strategies<1024, 15>(all);
+  add_strategies<512, 39>(all);
   add_strategies<1024, 31>(all);
+  add_strategies<512, 105>(all); // all of the shared memory
   add_networks<128, 4>(all);
   add_networks<128, 8>(all);
   add_networks<256, 4>(all);

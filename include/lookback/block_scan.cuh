@@ -36,11 +36,19 @@ class block_scan {
 
 public:
   static constexpr int elements = Threads * Items;
-  struct storage {
-    typename network::storage room;
+
+private:
+  struct room {
+    typename network::storage working;
     detail::uninitialized_array<T, elements> laid_out;
   };
-  LOOKBACK_DEVICE explicit block_scan(storage &room) : elements_(room.laid_out), network_(room.room) {}
+
+public:
+  /// Bytes, so that a __shared__ variable can be of this type.
+  struct storage {
+    alignas(room) unsigned char bytes[sizeof(room)];
+  };
+  LOOKBACK_DEVICE explicit block_scan(storage &memory) : block_scan(reinterpret_cast<room &>(memory)) {}
 
   /// y(i) = x(0) . x(1) ... x(i)
   template <class Operator>
@@ -75,6 +83,7 @@ public:
   }
 
 private:
+  LOOKBACK_DEVICE explicit block_scan(room &memory) : elements_(memory.laid_out), network_(memory.working) {}
   template <class Function>
   LOOKBACK_DEVICE static void for_mine(int count, Function f) {
     LOOKBACK_UNROLL

@@ -38,7 +38,7 @@ int additions(warp_shuffle, bool, int n, int, int items) {
 template <class Network>
 int additions(three_phase<Network>, bool, int n, int threads, int items) {
   const int ends = (n - 1) / items + 1;
-  return n - ends + additions(Network{}, false, ends, threads, 1) + n - std::min(n, items);
+  return n - ends + additions(Network{}, false, ends, threads, 1) + n - 1;
 }
 
 /// A block of a user's: a scan of the first `n` of `x`.

@@ -20,14 +20,14 @@ struct brent_kung {
   class block {
   public:
     struct storage {
-      detail::uninitialized_array<T, Threads * Items> values;
+      alignas(detail::vector_alignment<T>) detail::uninitialized_array<T, Threads * Items> values;
     };
     LOOKBACK_DEVICE explicit block(storage &room) : values_(room.values) {}
 
     template <bool Inclusive, class Source, class Operator>
     LOOKBACK_DEVICE void scan(int count, Source x, Operator &op) {
       const int n = Inclusive ? count : count - 1;
-      detail::load_strided<Threads, Items>(count, n, x, &values_[0]);
+      detail::load_strided<Threads, Items>(count, x, &values_[0]);
       simt::synchronize_block();
       int stride = 1;
       for (; stride < n; stride *= 2) { // values(i) <- sum of the 2 stride elements that end with i

@@ -21,14 +21,14 @@ struct hillis_steele {
 
   public:
     struct storage {
-      buffer buffers[2];
+      alignas(detail::vector_alignment<T>) buffer buffers[2];
     };
     LOOKBACK_DEVICE explicit block(storage &room) : from_(&room.buffers[0]), to_(&room.buffers[1]) {}
 
     template <bool Inclusive, class Source, class Operator>
     LOOKBACK_DEVICE void scan(int count, Source x, Operator &op) {
       const int n = Inclusive ? count : count - 1;
-      detail::load_strided<Threads, Items>(count, n, x, &(*to_)[0]);
+      detail::load_strided<Threads, Items>(count, x, &(*to_)[0]);
       simt::synchronize_block();
       for (int offset = 1; offset < n; offset *= 2) {
         detail::exchange_places(from_, to_);

@@ -43,13 +43,27 @@ LOOKBACK_DEVICE void for_each_strided(int first, int last, Function f) {
   }
 }
 
-/// Asks for x(i), i < count, and puts the first `kept` of them to to[i]. All loads of a thread are on their way before the
-/// first is stored.
+/// How arrays in shared memory are aligned that vectors of 16 bytes are copied to.
+template <class T>
+inline constexpr std::size_t vector_alignment = alignof(T) > 16 ? alignof(T) : 16;
+
+/// Elements that lie in memory as they are wanted can be copied past the registers: `x.can_copy()` says so, and
+/// `x.copy(to, count)` does it for the whole block.
+template <class Source, class = void>
+inline constexpr bool may_copy = false;
+template <class Source>
+inline constexpr bool may_copy<Source, std::void_t<decltype(std::declval<Source &>().can_copy())>> = Source::may_copy;
+
+/// Asks for x(i), i < count, and puts them to to[i]; they are there for everybody after a barrier. All loads of a thread are on
+/// their way before the first is waited for.
 template <int Threads, int Items, class T, class Source>
-LOOKBACK_DEVICE void load_strided(int count, int kept, Source &x, T *to) {
+LOOKBACK_DEVICE void load_strided(int count, Source &x, T *to) {
+  if constexpr (may_copy<Source>) {
+    if (x.can_copy()) return x.copy(to, count);
+  }
   uninitialized_array<T, Items> loaded; // (items)
   for_each_strided<Threads, Items>(0, count, [&](int k, int i) { construct(loaded[k], x(i)); });
-  for_each_strided<Threads, Items>(0, kept, [&](int k, int i) { construct(to[i], loaded[k]); });
+  for_each_strided<Threads, Items>(0, count, [&](int k, int i) { construct(to[i], loaded[k]); });
 }
 
 } // namespace lookback::detail

@@ -19,6 +19,8 @@ inline constexpr int warp_threads = 32;
 /// Threads that a multiprocessor can hold, at least: a kernel may not ask it to hold more.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 inline constexpr int multiprocessor_threads = 1024;
+#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ / 100 == 10)
+inline constexpr int multiprocessor_threads = 2048;
 #else
 inline constexpr int multiprocessor_threads = 1536;
 #endif

@@ -69,7 +69,7 @@ struct auxiliary_block_storage {
 
 /// One block more than there are sections. The first to start is the auxiliary block: nobody waits for one that is not there.
 template <class Section>
-LOOKBACK_KERNEL(Section::threads, 1)
+LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
 auxiliary_block_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, const std::uint64_t n,
                        typename Section::global_room *rooms, const section_state<typename Section::T> state) {
   using T = typename Section::T;
@@ -95,11 +95,12 @@ auxiliary_block_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type 
 
 } // namespace detail
 
-template <class Network = three_phase<>, int Threads = 256, int Items = 0>
+template <class Network = three_phase<>, int Threads = 128, int Items = 0>
 struct auxiliary_block {
   template <class Problem>
-  using section = detail::section_scan<Problem, Network, Threads,
-                                       detail::items_a_thread<Network, typename Problem::accumulator, Items>()>;
+  using section =
+      detail::section_scan<Problem, Network, Threads,
+                           detail::items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
 
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {

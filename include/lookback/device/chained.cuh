@@ -15,7 +15,7 @@ namespace lookback {
 namespace detail {
 
 template <class Section>
-LOOKBACK_KERNEL(Section::threads, 1)
+LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
 chained_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, const std::uint64_t n,
                typename Section::global_room *rooms, const section_state<typename Section::T> state) {
   using T = typename Section::T;
@@ -44,8 +44,9 @@ chained_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem,
 template <class Network = three_phase<>, int Threads = 256, int Items = 0>
 struct chained {
   template <class Problem>
-  using section = detail::section_scan<Problem, Network, Threads,
-                                       detail::items_a_thread<Network, typename Problem::accumulator, Items>()>;
+  using section =
+      detail::section_scan<Problem, Network, Threads,
+                           detail::items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
 
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {

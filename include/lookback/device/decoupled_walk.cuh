@@ -93,7 +93,7 @@ struct decoupled_walk_storage {
 };
 
 template <class Section, class Walk, class Ids>
-LOOKBACK_KERNEL(Section::threads, 1)
+LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
 decoupled_walk_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, const std::uint64_t n,
                       typename Section::global_room *rooms, const section_state<typename Section::T> state) {
   using T = typename Section::T;
@@ -131,8 +131,9 @@ template <class Walk = walk_by_warp, class Ids = dynamic_ids, class Network = th
           int Items = 0>
 struct decoupled_look_back {
   template <class Problem>
-  using section = detail::section_scan<Problem, Network, Threads,
-                                       detail::items_a_thread<Network, typename Problem::accumulator, Items>()>;
+  using section =
+      detail::section_scan<Problem, Network, Threads,
+                           detail::items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
 
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {

@@ -16,18 +16,16 @@ namespace detail {
 
 /// totals(b) = sum of section b: every thread its own elements serially, then a tree over the threads.
 template <class Problem, int Threads, int Items>
-LOOKBACK_KERNEL(Threads, 1)
+LOOKBACK_KERNEL(Threads, simt::resident_blocks(Threads, Threads <= 512 ? 1024 / Threads : 1))
 reduce_sections_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem, const std::uint64_t n,
                        typename Problem::accumulator *totals) {
   using T = typename Problem::accumulator;
-  using source = element_source<typename Problem::input_type>;
   auto &values = simt::shared_memory<uninitialized_array<T, Threads * Items>>();
   auto op = problem.op;
   const std::uint64_t begin = std::uint64_t{simt::block_index()} * (Threads * Items);
   const int count = n - begin < Threads * Items ? static_cast<int>(n - begin) : Threads * Items;
-  const auto input = problem.input + static_cast<std::ptrdiff_t>(begin);
-  const auto x = [&](int i) { return static_cast<T>(source::finish(input, source::fetch(input, i), i)); };
-  load_strided<Threads, Items>(count, count, x, &values[0]);
+  const block_elements<Problem, Threads> x(problem, begin);
+  load_strided<Threads, Items>(count, x, &values[0]);
   simt::synchronize_block();
   const int first = simt::thread_index() * Items;
   if (first < count) {
@@ -45,7 +43,7 @@ reduce_sections_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem, const std::uin
 
 /// Scans every section, with what `totals` says is to its left.
 template <class Section>
-LOOKBACK_KERNEL(Section::threads, 1)
+LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
 scan_from_totals_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, const std::uint64_t n,
                         typename Section::global_room *rooms, const typename Section::T *totals) {
   using T = typename Section::T;
@@ -63,8 +61,9 @@ scan_from_totals_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type
 template <class Network = three_phase<>, int Threads = 256, int Items = 0>
 struct reduce_then_scan {
   template <class Problem>
-  using section = detail::section_scan<Problem, Network, Threads,
-                                       detail::items_a_thread<Network, typename Problem::accumulator, Items>()>;
+  using section =
+      detail::section_scan<Problem, Network, Threads,
+                           detail::items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
 
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {

@@ -20,7 +20,7 @@ inline constexpr bool partials_in_output =
         &&std::is_same<decltype(Problem::project), scanned_itself>::value;
 
 template <class Section>
-LOOKBACK_KERNEL(Section::threads, 1)
+LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
 scan_sections_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, const std::uint64_t n,
                      typename Section::global_room *rooms, typename Section::T *scanned, typename Section::T *items,
                      typename Section::T *totals) {
@@ -40,7 +40,7 @@ scan_sections_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type pr
 
 /// y(i) = (sum of all sections before) . scanned(i)
 template <class Section>
-LOOKBACK_KERNEL(Section::threads, 1)
+LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
 add_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, const std::uint64_t n,
            const typename Section::T *scanned, const typename Section::T *items, const typename Section::T *totals) {
   using Problem = typename Section::problem_type;
@@ -51,13 +51,18 @@ add_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, con
   if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem.initial.value));
   if (simt::block_index() > 0) left.append(op, totals[simt::block_index() - 1]);
   if (partials_in_output<Problem> && !left.exists()) return;
-  for (int i = simt::thread_index(); i < Section::elements && first + i < n; i += Section::threads) {
+  const int count = n - first < Section::elements ? static_cast<int>(n - first) : Section::elements;
+  constexpr int items_a_thread = Section::elements / Section::threads;
+  constexpr bool needs_item = decltype(problem.project)::needs_item;
+  uninitialized_array<T, items_a_thread> partials; // all on their way before the first is waited for
+  for_each_strided<Section::threads, items_a_thread>(Problem::inclusive ? 0 : 1, count,
+                                                     [&](int k, int i) { construct(partials[k], scanned[first + i]); });
+  for_each_strided<Section::threads, items_a_thread>(0, count, [&](int k, int i) {
     maybe<T> y = left;
-    if (Problem::inclusive || i > 0) y.append(op, scanned[first + i]);
-    constexpr bool needs_item = decltype(Problem::project)::needs_item;
+    if (Problem::inclusive || i > 0) y.append(op, partials[k]);
     problem.output[static_cast<std::ptrdiff_t>(first + i)] =
         static_cast<typename Section::stored>(problem.project(y.value(), needs_item ? items[first + i] : y.value()));
-  }
+  });
 }
 
 } // namespace detail
@@ -65,8 +70,9 @@ add_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, con
 template <class Network = three_phase<>, int Threads = 256, int Items = 0>
 struct scan_then_add {
   template <class Problem>
-  using section = detail::section_scan<Problem, Network, Threads,
-                                       detail::items_a_thread<Network, typename Problem::accumulator, Items>()>;
+  using section =
+      detail::section_scan<Problem, Network, Threads,
+                           detail::items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
 
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {

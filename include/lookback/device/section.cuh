@@ -11,38 +11,51 @@
 // in their last bits, and where a schedule decides what is added first, from run to run.
 #pragma once
 
+#include <lookback/block/network.cuh>
 #include <lookback/block/transfer.cuh>
 #include <lookback/core/problem.cuh>
-#include <lookback/device/device_memory.cuh>
-#include <lookback/device/prepare.cuh>
-#include <lookback/device/tile_state.cuh>
+#include <lookback/device/section_state.cuh>
 
 namespace lookback::detail {
 
-/// Parts of one piece of memory, one behind the other, each at a multiple of 256 bytes. Without memory it only adds up.
-class temporary_memory {
+/// Items a thread when nobody says otherwise: what the network likes, within 160 bytes a thread and 40 KB a block, which every
+/// device has, and odd (see three_phase).
+template <class Network, class T, int Threads, int Items>
+constexpr int items_a_thread() {
+  constexpr int bytes = 40 * 1024 / Threads < 160 ? 40 * 1024 / Threads : 160;
+  constexpr int fit = bytes / sizeof(T) < 1 ? 1 : (static_cast<int>(bytes / sizeof(T)) - 1) | 1;
+  return Items > 0 ? Items : Network::default_items < fit ? Network::default_items : fit;
+}
+
+/// Elements of a problem from `first` on, for one block.
+template <class Problem, int Threads>
+class block_elements {
+  using T = typename Problem::accumulator;
+  using input_type = typename Problem::input_type;
+  using source = element_source<input_type>;
+  static constexpr int vector = static_cast<int>(16 / sizeof(T)); // elements
+
 public:
-  static constexpr std::size_t alignment = 256;
-  explicit temporary_memory(char *base = nullptr) : base_(base) {}
-  template <class T>
-  T *take(std::uint64_t count) {
-    const std::size_t offset = bytes_;
-    bytes_ += (count * sizeof(T) + alignment - 1) / alignment * alignment;
-    return base_ == nullptr ? nullptr : reinterpret_cast<T *>(base_ + offset);
+  static constexpr bool may_copy = std::is_pointer<input_type>::value && std::is_trivially_copyable<T>::value &&
+                                   std::is_same<typename Problem::item, T>::value && vector * sizeof(T) == 16;
+  LOOKBACK_DEVICE block_elements(const Problem &problem, std::uint64_t first)
+      : input_(problem.input + static_cast<std::ptrdiff_t>(first)) {}
+
+  LOOKBACK_DEVICE T operator()(int i) const {
+    return static_cast<T>(source::finish(input_, source::fetch(input_, i), i));
   }
-  std::size_t bytes() const { return bytes_; }
+  LOOKBACK_DEVICE bool can_copy() const { return reinterpret_cast<std::uintptr_t>(input_) % 16 == 0; }
+  LOOKBACK_DEVICE void copy(T *to, int count) const {
+    const int vectors = count / vector;
+    for (int v = simt::thread_index(); v < vectors; v += Threads)
+      simt::copy_vector_async<16>(to + v * vector, input_ + v * vector);
+    for (int i = vectors * vector + simt::thread_index(); i < count; i += Threads) construct(to[i], input_[i]);
+    simt::wait_for_copies();
+  }
 
 private:
-  char *base_;
-  std::size_t bytes_ = 0;
+  const input_type input_;
 };
-
-/// Items a thread when nobody says otherwise: what the network likes, within 64 bytes and odd (see three_phase).
-template <class Network, class T, int Items>
-constexpr int items_a_thread() {
-  constexpr int fit = 64 / sizeof(T) < 1 ? 1 : static_cast<int>(64 / sizeof(T));
-  return Items > 0 ? Items : Network::default_items <= fit ? Network::default_items : fit > 2 ? fit - 1 : fit;
-}
 
 /// One block's section: Threads * Items elements of the problem, the last section perhaps fewer.
 template <class Problem, class Network, int Threads, int Items>
@@ -51,7 +64,6 @@ class section_scan {
                 "lookback: a block has 32 to 1024 threads, whole warps of 32");
   static_assert(Items >= 1, "lookback: a thread has at least one item");
   using network = typename Network::template block<typename Problem::accumulator, Threads, Items>;
-  using source = element_source<typename Problem::input_type>;
   static constexpr bool inclusive = Problem::inclusive, keeps_items = decltype(Problem::project)::needs_item;
   struct nothing {};
 
@@ -75,6 +87,14 @@ public:
     unsigned ticket;
   };
 
+  /// Blocks that a multiprocessor shall have room for: as many as its threads, its shared memory and registers for the items
+  /// allow. Sections that wait hide the latency of those that read.
+  static constexpr int registers = 24 + static_cast<int>((Items * sizeof(T) + 3) / 4);
+  static constexpr int fit_registers = 65536 / (Threads * registers);
+  static constexpr int fit_shared = static_cast<int>(227 * 1024 / (sizeof(storage) + 1024));
+  static constexpr int fit = fit_registers < fit_shared ? fit_registers : fit_shared;
+  static constexpr int resident = fit < 1 ? 1 : fit;
+
   LOOKBACK_DEVICE section_scan(const Problem &problem, std::uint64_t n, unsigned section, storage &shared,
                                global_room *rooms)
       : problem_(problem), op_(problem.op), shared_(shared), first_(std::uint64_t{section} * elements),
@@ -83,16 +103,7 @@ public:
 
   /// Reads the section and scans it. Afterwards nothing of it need be read again.
   LOOKBACK_DEVICE void scan() {
-    const auto input = problem_.input + static_cast<std::ptrdiff_t>(first_);
-    network_.template scan<inclusive>(
-        count_,
-        [&](int i) {
-          const T element = static_cast<T>(source::finish(input, source::fetch(input, i), i));
-          if (keeps_items) construct(shared_.items[keeps_items ? i : 0], element);
-          if (i == count_ - 1) construct(shared_.last[0], element);
-          return element;
-        },
-        op_);
+    network_.template scan<inclusive>(count_, kept_elements(problem_, first_, count_, shared_), op_);
   }
 
   /// Sum of the section, for one thread after scan(): of an exclusive scan it takes one addition more.
@@ -140,6 +151,30 @@ public:
   }
 
 private:
+  /// The elements as the network asks for them: some are needed again.
+  class kept_elements : public block_elements<Problem, Threads> {
+    using base = block_elements<Problem, Threads>;
+
+  public:
+    static constexpr bool may_copy = base::may_copy && !keeps_items;
+    LOOKBACK_DEVICE kept_elements(const Problem &problem, std::uint64_t first, int count, storage &shared)
+        : base(problem, first), count_(count), shared_(shared) {}
+    LOOKBACK_DEVICE T operator()(int i) const {
+      const T element = base::operator()(i);
+      if (keeps_items) construct(shared_.items[keeps_items ? i : 0], element);
+      if (i == count_ - 1) construct(shared_.last[0], element);
+      return element;
+    }
+    LOOKBACK_DEVICE void copy(T *to, int count) const {
+      if (simt::thread_index() == 0) construct(shared_.last[0], base::operator()(count - 1));
+      base::copy(to, count);
+    }
+
+  private:
+    const int count_;
+    storage &shared_;
+  };
+
   LOOKBACK_DEVICE static typename network::storage &room(storage &shared, [[maybe_unused]] global_room *rooms,
                                                          [[maybe_unused]] unsigned section) {
     if constexpr (Network::in_global_memory)
@@ -155,53 +190,5 @@ private:
   const int count_;
   network network_;
 };
-
-/// What the blocks of a single-pass strategy tell each other, a cell a section: its own sum, and the sum of everything up to
-/// its end.
-template <class T>
-struct section_state {
-  unsigned *next = nullptr; // zero before the first use
-  cells<T> aggregates, prefixes;
-
-  /// A block's number in the order in which blocks start: whoever has a lower one is running already. For all threads.
-  template <class Storage>
-  LOOKBACK_DEVICE unsigned take_number(Storage &shared) const {
-    if (simt::thread_index() == 0) shared.ticket = simt::fetch_increment(next);
-    simt::synchronize_block();
-    return shared.ticket;
-  }
-};
-
-/// Empties `words` words at `zeroed` and saves the keys that results in place may overwrite.
-template <class Problem, class Launch>
-void prepare(Problem &problem, unsigned sections, std::uint64_t *zeroed, std::size_t words, temporary_memory &memory,
-             Launch &launch) {
-  const unsigned blocks =
-      static_cast<unsigned>(words / 4096 + sections / 4096 < 255 ? words / 4096 + sections / 4096 + 1 : 256);
-  if constexpr (boundary_of<typename Problem::input_type>::exists) {
-    using boundary = boundary_of<typename Problem::input_type>;
-    problem.input.bind_boundary(memory.take<typename boundary::type>(sections));
-    launch(prepare_kernel<typename Problem::input_type>, blocks, 256, 0, problem.input, sections, zeroed, words);
-  } else if (words > 0) {
-    launch(prepare_kernel<no_initial>, blocks, 256, 0, no_initial{}, sections, zeroed, words);
-  }
-}
-
-/// The state of a single pass over `sections` sections, empty when the next kernel starts; `problem` knows its keys.
-template <class Problem, class Launch>
-auto prepare_state(Problem &problem, unsigned sections, temporary_memory &memory, Launch &launch) {
-  using T = typename Problem::accumulator;
-  const cell_bytes bytes = cells<T>::bytes(sections);
-  auto *const zeroed = memory.take<std::uint64_t>(0);
-  section_state<T> state;
-  const std::size_t before = memory.bytes();
-  state.next = memory.take<unsigned>(1);
-  void *const aggregates = memory.take<char>(bytes.zeroed), *const prefixes = memory.take<char>(bytes.zeroed);
-  const std::size_t words = (memory.bytes() - before) / sizeof(std::uint64_t);
-  state.aggregates = cells<T>(aggregates, memory.take<char>(bytes.payload));
-  state.prefixes = cells<T>(prefixes, memory.take<char>(bytes.payload));
-  prepare(problem, sections, zeroed, words, memory, launch);
-  return state;
-}
 
 } // namespace lookback::detail

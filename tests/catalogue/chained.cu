@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+#include <catalogue/matrix.cuh>
+
+using lookback::chained;
+TEST_EVERY_NETWORK(chained)
