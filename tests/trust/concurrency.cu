@@ -80,6 +80,35 @@ TEST_CASE("host threads: the first scan of the process, from several at once") {
   for (const auto &one : work) one->check();
 }
 
+/// Raising the kernel's limit on shared memory is done once, by whichever thread comes first; none may launch before it is.
+TEST_CASE("host threads: the first pipeline of the process, from several at once") {
+  namespace core = lookback::detail;
+  TEST_RANDOM(random);
+  const auto work = jobs(callers, random);
+  std::vector<test::stream> streams(callers);
+  const auto scan = [&](int i, void *temporary, std::size_t &bytes) {
+    const auto problem = core::make_problem<true, word>(static_cast<const word *>(work[i]->device_in.data()),
+                                                        work[i]->out.data(), op, core::no_initial{});
+    return core::scan(temporary, bytes, problem, static_cast<std::int64_t>(work[i]->in.size()), streams[i],
+                      core::path::look_ahead);
+  };
+  std::vector<std::size_t> bytes(callers);
+  std::vector<std::unique_ptr<test::guarded_buffer<unsigned char>>> temporaries;
+  for (int i = 0; i < callers; ++i) {
+    REQUIRE_CUDA(scan(i, nullptr, bytes[i]));
+    temporaries.push_back(std::make_unique<test::guarded_buffer<unsigned char>>(bytes[i]));
+  }
+  int major = 0;
+  REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  in_threads(callers, [&](int i) {
+    const cudaError_t status = scan(i, temporaries[i]->data(), bytes[i]);
+    if (status != (major >= 9 ? cudaSuccess : cudaErrorNotSupported))
+      throw std::runtime_error(cudaGetErrorString(status));
+  });
+  if (major < 9) return;
+  for (const auto &one : work) one->check();
+}
+
 TEST_CASE("host threads on streams of their own") {
   TEST_RANDOM(random);
   const auto work = jobs(callers, random);
