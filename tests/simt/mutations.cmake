@@ -199,7 +199,7 @@ mutation("a stage given back by one warp for all" device/look_ahead.cuh
 mutation("row totals of one warp taken for all" device/look_ahead.cuh
          "simt::initialize(shared_.reduced[s], tuning.scanning_warps);" "simt::initialize(shared_.reduced[s], 1);")
 mutation("a phase that does not flip" device/look_ahead_prefix.cuh "stage = 0, phase ^= 1;" "stage = 0;")
-mutation("a total used before it is there" device/group_totals.cuh
+mutation("a total used before it is there" device/look_ahead_prefix.cuh
          "ready = ready && (watched(u) >= tile || seen[u].ready());" "ready = ready && (watched(u) + 1 >= tile || seen[u].ready());")
 mutation("the groups of the tile before not waited for" device/look_ahead_prefix.cuh
          "if (i > 0) simt::wait(shared.groups_ready[before.stage], before.phase);" "")

@@ -89,7 +89,8 @@ TEST_CASE("4 bytes to 1, misaligned") {
 TEST_CASE("by key, over the keys") {
   using number = std::uint32_t;
   test::for_each_trial(20, [&](test::trial &one) {
-    const std::size_t n = test::pick_size(one, test::tree_sizes(8, 4), 3 * 2048);
+    const test::tree_sizes size(8, 4);
+    const std::size_t n = test::pick_size(one, size, 3 * size.tile, size.tile + 1);
     std::vector<number> keys, values, expected;
     for (number i = 0; i < n; ++i) {
       keys.push_back(i / 100 + 1);
