@@ -113,7 +113,7 @@ mutation("no wait for the kernel before" device/decoupled_look_back.cuh
          "simt::wait_for_previous_kernel();" "")
 mutation("no barrier between the ticket and its use" device/decoupled_look_back.cuh
          "simt::synchronize_block();
-    tile = shared.ticket;"
+      tile = shared.ticket;"
          "tile = shared.ticket;")
 mutation("no barrier between the row totals and their use" device/decoupled_look_back.cuh
          "totals[i]);
@@ -126,10 +126,10 @@ mutation("no barrier between the prefix and its use" device/decoupled_look_back.
 mutation("no cluster barrier between a total and its use" device/cluster.cuh
          "  simt::arrive_at_cluster();
   simt::wait_for_cluster();
-  maybe<T> prefix;"
-         "  maybe<T> prefix;")
+  if (simt"
+         "  if (simt")
 mutation("blocks of a cluster end while others read from them" device/decoupled_look_back.cuh
-         "if (clustered) leave_cluster();" "")
+         "if constexpr (where == look::in_cluster) leave_cluster();" "")
 mutation("copies to shared memory not waited for" block/transfer.cuh "  simt::wait_for_copies();" "")
 mutation("no warp barrier after the fetch" block/transfer.cuh
          "simt::wait_for_copies();

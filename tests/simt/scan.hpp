@@ -69,23 +69,28 @@ private:
   std::vector<emulator::named_memory> names_;
 };
 
-template <class Problem, int Warps>
+template <int Warps, lookback::detail::look Where>
 struct look_back_by {
-  static constexpr bool clusters = !lookback::detail::boundary_of<typename Problem::input_type>::exists;
-  static constexpr lookback::detail::look_back_tuning value{Warps, 1, clusters};
+  static constexpr lookback::detail::look_back_tuning value{Warps, 1, Where};
 };
 
-/// The general path, one block a tile; where the tiles are few enough, one cluster in half of the schedules.
+/// The general path, one block a tile; where the tiles are few enough, one cluster in half of the schedules; and one tile alone.
 template <int Warps, class Problem>
 void scan(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
   namespace core = lookback::detail;
-  using tuning = look_back_by<Problem, Warps>;
+  using core::look;
+  constexpr bool can_cluster = !core::boundary_of<typename Problem::input_type>::exists;
   const std::uint64_t tiles = Problem::shape::tiles(n);
-  const bool cluster = tuning::clusters && tiles > 1 && tiles <= core::cluster_tiles_at_most && chosen.seed % 2 == 0;
+  const bool cluster = can_cluster && tiles > 1 && tiles <= core::cluster_tiles_at_most && chosen.seed % 2 == 0;
   prepared_scan<Problem> prepared(problem, n, !cluster, chosen);
   emulator::kernel scanning{prepared.tiles, Warps * 32, sizeof(typename core::tile_scan<Problem, Warps>::storage),
-                            [n, problem = prepared.problem, state = prepared.state] {
-                              core::decoupled_look_back_kernel<Problem, tuning>(problem, state, n);
+                            [n, cluster, problem = prepared.problem, state = prepared.state] {
+                              if (lookback::simt::block_count() == 1)
+                                core::decoupled_look_back_kernel<Problem, look_back_by<Warps, look::nowhere>>(problem, state, n);
+                              else if (!cluster)
+                                core::decoupled_look_back_kernel<Problem, look_back_by<Warps, look::back>>(problem, state, n);
+                              else if constexpr (can_cluster)
+                                core::decoupled_look_back_kernel<Problem, look_back_by<Warps, look::in_cluster>>(problem, state, n);
                             }};
   scanning.may_overlap = chosen.seed % 4 < 2;
   scanning.cluster = cluster;

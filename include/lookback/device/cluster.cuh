@@ -11,15 +11,16 @@ namespace lookback::detail {
 
 inline constexpr unsigned cluster_tiles_at_most = 16; // half a group: the walk is one step of the tree
 
-#if LOOKBACK_TARGETS_SM_90
 /// Everything left of tile `tile`, from the totals that the blocks of the cluster hold at `total`. Called by every thread,
 /// with the block's own total in place; the prefix is returned to the first warp. Until leave_cluster() others may read.
+/// Before sm_90 the code is empty, and never launched.
 template <class Problem, class T, class Operator>
 LOOKBACK_DEVICE maybe<T> look_in_cluster(const Problem &problem, const T &total, unsigned tile, Operator &op,
                                          lane_exchange<T> &exchange) {
+  maybe<T> prefix;
+#if LOOKBACK_TARGETS_SM_90
   simt::arrive_at_cluster();
   simt::wait_for_cluster();
-  maybe<T> prefix;
   if (simt::warp_index() == 0) {
     const int lane = simt::lane_index(), existing = static_cast<int>(tile);
     uninitialized_array<T, 1> totals; // T(lane)
@@ -31,10 +32,14 @@ LOOKBACK_DEVICE maybe<T> look_in_cluster(const Problem &problem, const T &total,
   }
   simt::synchronize_warp();
   simt::arrive_at_cluster();
+#endif
   return prefix;
 }
 /// No block ends while another may still read its total.
-LOOKBACK_DEVICE void leave_cluster() { simt::wait_for_cluster(); }
+LOOKBACK_DEVICE void leave_cluster() {
+#if LOOKBACK_TARGETS_SM_90
+  simt::wait_for_cluster();
 #endif
+}
 
 } // namespace lookback::detail

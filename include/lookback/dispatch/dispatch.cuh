@@ -15,6 +15,10 @@
 
 namespace lookback::detail {
 
+/// A cluster has no kernel before it that could save the keys at the boundaries.
+template <class Problem>
+inline constexpr bool can_cluster = !boundary_of<typename Problem::input_type>::exists;
+
 /// The ways to the same bits.
 enum class path { fastest, cluster, look_back_few, look_back_many, look_ahead };
 
@@ -37,11 +41,11 @@ LOOKBACK_HOST_INLINE cudaError_t launch_prepare(Problem &problem, const workspac
   }
 }
 
-/// The look-back, or with `as_cluster` the same kernel as one cluster.
+/// One tile, tiles that are one cluster, or the look-back: the kernel says which.
 template <class Problem, class Tuning>
 LOOKBACK_HOST_INLINE cudaError_t launch_look_back(const Problem &problem,
                                                   const tile_state<typename Problem::accumulator> &state,
-                                                  std::uint64_t n, bool as_cluster, cudaStream_t stream) {
+                                                  std::uint64_t n, cudaStream_t stream) {
   constexpr look_back_tuning tuning = Tuning::value;
   using storage = typename tile_scan<Problem, tuning.warps>::storage;
   static_assert(sizeof(storage) <= 48 * 1024,
@@ -53,7 +57,7 @@ LOOKBACK_HOST_INLINE cudaError_t launch_look_back(const Problem &problem,
   launch.dynamicSmemBytes = sizeof(storage);
   cudaLaunchAttribute attribute{};
   launch.attrs = &attribute;
-  if (as_cluster) {
+  if (tuning.where == look::in_cluster) {
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim.x = launch.gridDim.x;
     attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
@@ -61,7 +65,7 @@ LOOKBACK_HOST_INLINE cudaError_t launch_look_back(const Problem &problem,
   } else {
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
-    launch.numAttrs = launches_may_overlap && launch.gridDim.x > 1 ? 1 : 0;
+    launch.numAttrs = launches_may_overlap && tuning.where == look::back ? 1 : 0;
   }
   return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, Tuning>, problem, state, n);
 }
@@ -131,8 +135,8 @@ bool look_ahead_applies(const Problem &problem, const device_facts &device) {
 template <class Problem>
 LOOKBACK_HOST_INLINE cudaError_t choose_path(const Problem &problem, std::uint64_t n, unsigned tiles, path &by,
                                              device_facts &device) {
-  constexpr bool clusters = !boundary_of<typename Problem::input_type>::exists; // keys would have to be saved first
-  const bool may_cluster = clusters && tiles <= cluster_tiles_at_most && (by == path::cluster || by == path::fastest);
+  const bool may_cluster =
+      can_cluster<Problem> && tiles <= cluster_tiles_at_most && (by == path::cluster || by == path::fastest);
   const bool may_look_ahead =
       can_look_ahead<Problem>::value &&
       (by == path::look_ahead || (by == path::fastest && n * sizeof(typename Problem::item) >= look_ahead_from_bytes));
@@ -143,8 +147,8 @@ LOOKBACK_HOST_INLINE cudaError_t choose_path(const Problem &problem, std::uint64
   if (tiles > 1 && (may_cluster || may_look_ahead)) {
     const cudaError_t status = current_device(device);
     if (status != cudaSuccess) return status;
-    if constexpr (clusters)
-      if (may_cluster && tiles <= largest_cluster<Problem, few_tiles<Problem>>(device)) by = path::cluster;
+    if constexpr (can_cluster<Problem>)
+      if (may_cluster && tiles <= largest_cluster<Problem, cluster_tiles<Problem>>(device)) by = path::cluster;
     if constexpr (can_look_ahead<Problem>::value)
       if (may_look_ahead && look_ahead_applies(problem, device)) by = path::look_ahead;
   }
@@ -186,9 +190,12 @@ cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_
   }
   if constexpr (can_look_ahead<Problem>::value)
     if (by == path::look_ahead) return launch_look_ahead(problem, state, elements, device, stream);
+  if (tiles == 1) return launch_look_back<Problem, one_tile<Problem>>(problem, state, elements, stream);
+  if constexpr (can_cluster<Problem>)
+    if (by == path::cluster) return launch_look_back<Problem, cluster_tiles<Problem>>(problem, state, elements, stream);
   if (by == path::look_back_many)
-    return launch_look_back<Problem, many_tiles<Problem>>(problem, state, elements, false, stream);
-  return launch_look_back<Problem, few_tiles<Problem>>(problem, state, elements, by == path::cluster, stream);
+    return launch_look_back<Problem, many_tiles<Problem>>(problem, state, elements, stream);
+  return launch_look_back<Problem, few_tiles<Problem>>(problem, state, elements, stream);
 }
 
 } // namespace lookback::detail

@@ -9,20 +9,36 @@
 
 namespace lookback::detail {
 
-/// The look-back. H200, i32 inclusive sum, warps x blocks, us:   2^10    2^16    2^28
-///   8 x 1   for a few tiles, where latency counts                5.0     6.9     813
-///   4 x 10  for many, where tiles in flight count                6.2     8.1     621
+/// One tile. H200, inclusive sum, us, by warps:   2^10 i8   2^12 i8   2^10 i32   2^12 i32   2^10 f64
+///    8                                              4.9       6.0       4.5        4.6        4.7
+///   16                                              4.8       5.0       4.2        4.5        4.4
+///   32                                              4.3       4.5       4.2        4.9        4.5
+template <class Problem>
+struct one_tile {
+  static constexpr int rows = Problem::shape::tile_rows, wanted = Problem::shape::element_bytes <= 2 ? 32 : 16;
+  static constexpr look_back_tuning value{rows < wanted ? rows : wanted, 1, look::nowhere};
+};
+
+/// The tiles of a cluster.
+template <class Problem>
+struct cluster_tiles {
+  static constexpr int rows = Problem::shape::tile_rows;
+  static constexpr look_back_tuning value{rows < 8 ? rows : 8, 1, look::in_cluster};
+};
+
+/// The look-back. H200, i32 inclusive sum, warps x blocks, us:   2^16    2^28
+///   8 x 1   for a few tiles, where latency counts                6.9     813
+///   4 x 10  for many, where tiles in flight count                8.1     621
 template <class Problem>
 struct few_tiles {
-  static constexpr int rows = Problem::shape::tile_rows;
-  static constexpr look_back_tuning value{rows < 8 ? rows : 8, 1, true};
+  static constexpr look_back_tuning value{cluster_tiles<Problem>::value.warps, 1, look::back};
 };
 template <class Problem>
 struct many_tiles {
   static constexpr int rows = Problem::shape::tile_rows, warps = rows < 4 ? rows : 4;
   // No fewer registers than the blocks that fit a multiprocessor's 227 KB of shared memory leave.
   static constexpr int fit = 227 * 1024 / (sizeof(typename tile_scan<Problem, warps>::storage) + 1024);
-  static constexpr look_back_tuning value{warps, fit < 1 ? 1 : fit < 10 ? fit : 10, false};
+  static constexpr look_back_tuning value{warps, fit < 1 ? 1 : fit < 10 ? fit : 10, look::back};
 };
 constexpr unsigned many_tiles_from = 256;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The single-pass scan on CPU threads: tiles by ticket, decoupled look-back through the cells of device/tile_state.cuh.
+// The single-pass scan on CPU threads: batches of tiles by ticket, decoupled look-back through the cells of
+// device/tile_state.cuh.
 // D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002.
 #pragma once
 
@@ -21,17 +22,23 @@ class threaded_scan {
   using shape = typename Problem::shape;
   using tile_scan = std::conditional_t<is_integer_sum<Problem>, sum_tile<Problem>, tree_tile<Problem>>;
   static constexpr std::size_t group_tiles = shape::group_tiles;
+  /// Tiles a ticket: they share one exchange with the other threads, whose caches it disturbs. Two batches fit a core's
+  /// second-level cache.
+  static constexpr std::size_t batch_tiles = 8;
+  using batch = std::unique_ptr<tile_scan>[batch_tiles];
 
 public:
-  threaded_scan(const Problem &problem, std::int64_t n)
-      : problem_(problem), n_(n), tiles_(shape::tiles(static_cast<std::uint64_t>(n))),
+  /// `streams`: results go past the caches, where there is a way.
+  threaded_scan(const Problem &problem, std::int64_t n, bool streams)
+      : problem_(problem), n_(n), streams_(streams), tiles_(shape::tiles(static_cast<std::uint64_t>(n))),
         boundary_(problem_.input, tiles_), tile_totals_(tiles_), group_totals_(tiles_ / group_tiles),
         group_prefixes_(tiles_ / group_tiles) {}
+
+  threaded_scan(const Problem &problem, std::int64_t n) : threaded_scan(problem, n, n >= streamed_from) {}
 
   /// Scans with at most `threads` threads, of which the caller is one. Throws what an operator threw first, on
   /// whichever thread, when all threads have ended; the output is then written in part.
   void run(std::size_t threads) {
-    threads_ = threads;
     {
       crew helpers{std::make_unique<std::thread[]>(threads)};
       try {
@@ -46,6 +53,9 @@ public:
   }
 
 private:
+  /// More results than most caches hold would drive out everything else, themselves included.
+  static constexpr std::int64_t streamed_from = (std::int64_t{1} << 25) / shape::element_bytes;
+
   /// Joined whatever happens.
   struct crew {
     std::unique_ptr<std::thread[]> threads;
@@ -57,26 +67,50 @@ private:
   /// Thrown by a wait that would never end, since another thread has failed.
   struct abandoned {};
 
-  /// Takes tiles until there are none. Tickets are taken in order, so every tile that this one will wait for belongs to
-  /// a thread that is already working on it, and waiting always ends.
+  /// Takes batches until there are none, and reduces the tiles of the next one between scanning those of the one before,
+  /// so that reading, computing and writing go on side by side. Tickets are taken in order, and nobody waits between a
+  /// batch's ticket and its totals, so every wait ends.
   void work() noexcept {
     try {
-      const auto tile = std::make_unique<tile_scan>(problem_);
-      for (;;) {
-        const std::size_t id = next_tile_.fetch_add(1, std::memory_order_relaxed);
-        if (id >= tiles_ || failed_.load(std::memory_order_relaxed)) return;
-        const auto first = static_cast<std::ptrdiff_t>(id) * shape::tile_elements;
-        tile->reduce(first, static_cast<int>(std::min<std::int64_t>(n_ - first, shape::tile_elements)));
-        const maybe<T> prefix = look_back(id, *tile);
-        // With tiles of equal cost, threads take them in turn.
-        const bool known = id + threads_ + 1 < tiles_;
-        tile->scan(prefix.exists() ? &prefix.value() : nullptr,
-                   known ? first + static_cast<std::ptrdiff_t>(threads_) * shape::tile_elements : -1);
-      }
+      batch batches[2];
+      for (auto &one : batches)
+        for (auto &tile : one) tile = std::make_unique<tile_scan>(problem_, streams_);
+      std::size_t begin = take_batch();
+      for (std::size_t id = begin; id < end_of(begin); ++id) reduce(*batches[0][id - begin], id);
+      for (int current = 0; begin < tiles_ && !failed_.load(std::memory_order_relaxed); current ^= 1)
+        begin = scan_batch(begin, batches[current], batches[current ^ 1]);
     } catch (const abandoned &) {
     } catch (...) {
       if (!failed_.exchange(true)) error_ = std::current_exception();
     }
+    simt::order_streams();
+  }
+
+  /// Scans `tiles`, which begin with tile `begin`, and reduces the next batch to `coming`. Returns where that one begins.
+  std::size_t scan_batch(std::size_t begin, const batch &tiles, const batch &coming) {
+    auto op = problem_.op;
+    lanes<T> within; // T, inclusive, of the group's tiles up to this batch
+    const maybe<T> before = look_back(begin, tiles, within);
+    const std::size_t next = take_batch();
+    for (std::size_t b = 0; b < batch_tiles; ++b) {
+      if (begin + b < tiles_) {
+        maybe<T> prefix = before;
+        if (const std::size_t mine = (begin + b) % group_tiles; mine > 0) prefix.append(op, within[mine - 1]);
+        tiles[b]->scan(prefix.exists() ? &prefix.value() : nullptr, next + b + 1 < tiles_ ? first_of(next + b) : -1);
+      }
+      if (next + b < tiles_) reduce(*coming[b], next + b);
+    }
+    return next;
+  }
+
+  /// The first tile of the next batch, or tiles_.
+  std::size_t take_batch() {
+    return std::min(next_batch_.fetch_add(1, std::memory_order_relaxed) * batch_tiles, tiles_);
+  }
+  std::size_t end_of(std::size_t begin) const { return std::min(begin + batch_tiles, tiles_); }
+  static std::ptrdiff_t first_of(std::size_t id) { return static_cast<std::ptrdiff_t>(id) * shape::tile_elements; }
+  void reduce(tile_scan &tile, std::size_t id) const {
+    tile.reduce(first_of(id), static_cast<int>(std::min<std::int64_t>(n_ - first_of(id), shape::tile_elements)));
   }
 
   template <class Ready>
@@ -109,25 +143,24 @@ private:
     return folded;
   }
 
-  /// Publishes tile `id`'s total and returns everything to its left: G, then T, as on the device. Lane l of the network
-  /// holds tile l of the group.
-  maybe<T> look_back(std::size_t id, const tile_scan &tile) {
+  /// Publishes the totals of the batch that begins with tile `begin`, and returns G of its group. Lane l of `within` becomes
+  /// T of tile l of the group, up to the batch's last.
+  maybe<T> look_back(std::size_t begin, const batch &tiles, lanes<T> &within) {
     auto op = problem_.op;
-    const bool is_last = id + 1 == tiles_;
-    const std::size_t group = id / group_tiles;
-    const int mine = static_cast<int>(id % group_tiles);
-    const bool completes_group = mine + 1 == lane_count && !is_last;
-    if (!is_last) tile_totals_.publish(id, tile.total());
+    const std::size_t group = begin / group_tiles, first = group * group_tiles;
+    const std::size_t end = std::min(end_of(begin), tiles_ - 1); // nobody needs the very last tile's total
+    for (std::size_t id = begin; id < end; ++id) tile_totals_.publish(id, tiles[id - begin]->total());
 
-    lanes<T> totals, scanned;
-    for (int l = 0; l < mine; ++l) {
+    lanes<T> totals;
+    for (std::size_t id = first; id < begin; ++id) {
       typename cells<T, host_memory>::reading seen;
-      wait_until([&] { return (seen = tile_totals_.read(group * group_tiles + l)).ready(); });
-      totals.set(l, seen.value());
+      wait_until([&] { return (seen = tile_totals_.read(id)).ready(); });
+      totals.set(static_cast<int>(id - first), seen.value());
     }
-    if (completes_group) totals.set(mine, tile.total());
-    kogge_stone(totals, scanned, completes_group ? lane_count : mine, op);
-    if (completes_group) group_totals_.publish(group, scanned[mine]);
+    for (std::size_t id = begin; id < end; ++id) totals.set(static_cast<int>(id - first), tiles[id - begin]->total());
+    kogge_stone(totals, within, static_cast<int>(end - first), op);
+    const bool completes_group = end == first + group_tiles;
+    if (completes_group) group_totals_.publish(group, within[lane_count - 1]);
 
     maybe<T> prefix;
     if (group > 0)
@@ -136,20 +169,19 @@ private:
       prefix.set(static_cast<T>(problem_.initial.value));
     if (completes_group) {
       maybe<T> through = prefix;
-      through.append(op, scanned[mine]);
+      through.append(op, within[lane_count - 1]);
       group_prefixes_.publish(group, through.value());
     }
-    if (mine > 0) prefix.append(op, scanned[mine - 1]);
     return prefix;
   }
 
   Problem problem_;
   const std::int64_t n_;
+  const bool streams_;
   const std::size_t tiles_;
-  std::size_t threads_ = 1;
   saved_boundary<typename Problem::input_type> boundary_;
   owned_cells<T> tile_totals_, group_totals_, group_prefixes_;
-  std::atomic<std::size_t> next_tile_{0};
+  std::atomic<std::size_t> next_batch_{0};
   std::atomic<bool> failed_{false};
   std::exception_ptr error_; // written by the thread that failed first, read when all have ended
 };

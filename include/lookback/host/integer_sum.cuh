@@ -63,7 +63,8 @@ class sum_tile {
   using shape = typename Problem::shape;
 
 public:
-  explicit sum_tile(const Problem &problem) : problem_(problem), items_(problem) {}
+  /// Sums go to memory one by one, and so through the caches always.
+  explicit sum_tile(const Problem &problem, bool) : problem_(problem), items_(problem) {}
 
   void reduce(std::ptrdiff_t first, int existing) {
     first_ = first;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lookback/core/problem.cuh>
+#include <lookback/core/simt_host.cuh>
 #include <lookback/host/network.cuh>
 
 namespace lookback::detail {
@@ -60,12 +61,7 @@ public:
   /// Brings `count` elements of the input near, from `position` on, for a tile to come. A hint. The core then waits for
   /// memory while it still has the results of this tile to compute.
   void prefetch(std::ptrdiff_t position, int count) const {
-#if defined(__GNUC__)
-    constexpr int line = 64; // bytes
-    if constexpr (stay)
-      for (std::size_t b = 0; b < count * sizeof(item); b += line)
-        __builtin_prefetch(reinterpret_cast<const char *>(input_ + position) + b, 0, 2);
-#endif
+    if constexpr (stay) simt::prefetch(input_ + position, count * sizeof(item));
   }
 
 private:

@@ -38,7 +38,8 @@ public:
   }
 
 private:
-  uninitialized_array<T, Capacity> items_;
+  // Loads and stores of the CPU's vectors then lie within a cache line.
+  alignas(is_plain<T> ? 64 : alignof(T)) uninitialized_array<T, Capacity> items_;
   int size_ = 0; // counted only where it matters
 };
 
@@ -97,5 +98,36 @@ void kogge_stone_of_rows(T *totals, T *scanned, int rows, Operator &op) {
     network_step<16>(&eighth[0], scanned, 1, op);
   }
 }
+
+/// The network for values that come one after the other.
+template <class T>
+class growing_network {
+public:
+  /// What the network makes of all values so far, of which `value` is the last.
+  template <class Operator>
+  T push(const T &value, Operator &op) {
+    ordered_room<T, steps + 1> scanned; // as it is before each step, and after the last
+    scanned.set(0, value);
+    for (int step = 0; step < steps; ++step) {
+      const int distance = 1 << step;
+      before_[step].set(count_, scanned[step]);
+      if (count_ >= distance)
+        scanned.set(step + 1, static_cast<T>(op(before_[step][count_ - distance], scanned[step])));
+      else
+        scanned.set(step + 1, scanned[step]);
+    }
+    ++count_;
+    return scanned[steps];
+  }
+  void clear() {
+    for (auto &lanes_before : before_) lanes_before.clear();
+    count_ = 0;
+  }
+
+private:
+  static constexpr int steps = 5;
+  lanes<T> before_[steps]; // the lanes as they are before each step
+  int count_ = 0;
+};
 
 } // namespace lookback::detail

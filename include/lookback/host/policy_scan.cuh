@@ -4,11 +4,12 @@
 
 #include <lookback/host/decoupled_look_back.cuh>
 #include <lookback/host/execution_policy.cuh>
+#include <lookback/host/lone_scan.cuh>
 
 namespace lookback::detail {
 
 /// Bytes of input that are worth a thread. Starting one costs what a core does in the meantime.
-inline constexpr std::int64_t bytes_per_thread = 1 << 20;
+inline constexpr std::int64_t bytes_per_thread = 2 << 20;
 
 /// Threads for `bytes` bytes: those that have enough to do, as far as this process may use that many cores.
 inline std::size_t useful_threads(std::int64_t bytes) {
@@ -68,17 +69,17 @@ void scan(const Problem &problem, std::int64_t n) {
     if (n <= serial_elements<Problem>) return scan_serially(problem, static_cast<int>(n));
   }
   const std::size_t threads = useful_threads(n * static_cast<std::int64_t>(shape::element_bytes));
+  if (threads > 1) return threaded_scan<Problem>(problem, n).run(threads);
   if constexpr (is_integer_sum<Problem>) {
-    if (threads == 1) return scan_sum(problem, n);
-  }
-  if (n <= shape::row_elements) {
+    scan_sum(problem, n);
+  } else if (n <= shape::row_elements) {
     tree_tile<Problem, 1> tile(problem);
     scan_one_tile(tile, problem, n);
   } else if (n <= shape::tile_elements) {
-    const auto tile = std::make_unique<tree_tile<Problem>>(problem);
-    scan_one_tile(*tile, problem, n);
+    tree_tile<Problem> tile(problem); // on the stack: a few times 16 KB, and an allocation costs as much as a row
+    scan_one_tile(tile, problem, n);
   } else {
-    threaded_scan<Problem>(problem, n).run(threads);
+    std::make_unique<lone_scan<Problem>>(problem, n)->run();
   }
 }
 

@@ -21,8 +21,9 @@ class tree_tile {
   static constexpr int row_elements = shape::row_elements;
 
 public:
-  explicit tree_tile(const Problem &problem)
-      : items_(problem), output_(problem.output), project_(problem.project), op_(problem.op) {}
+  /// `streams`: results are so many that they had better not stay in the caches.
+  explicit tree_tile(const Problem &problem, bool streams = false)
+      : items_(problem), output_(problem.output), project_(problem.project), op_(problem.op), streams_(streams) {}
 
   /// Reads elements `first` to `first + existing`, and reduces vectors and rows.
   void reduce(std::ptrdiff_t first, int existing) {
@@ -61,8 +62,8 @@ public:
   /// Requires a full tile.
   const T &total() const { return rows_[Rows - 1]; }
 
-  /// Writes the results. `prefix` is everything left of the tile, or null; `next` is where the tile begins that this
-  /// thread will probably reduce next, or negative.
+  /// Writes the results. `prefix` is everything left of the tile, or null; `next` is where the full tile begins that this
+  /// thread will reduce next, or negative.
   void scan(const T *prefix, std::ptrdiff_t next) {
     const int begin = prefix != nullptr ? 0 : 1;
     if (prefix == nullptr) scan_row(0, nullptr);
@@ -140,6 +141,7 @@ private:
     for (int l = 0; l < lane_count; ++l) scan_from<0>(lefts[l], items, l * E, &results[l * E], op, project);
     const auto row = output_ + (first_ + r * row_elements);
     if constexpr (std::is_pointer<output_type>::value) {
+      if (streams_ && simt::stream<sizeof results>(row, &results)) return;
       // In blocks that compilers move through registers. As one copy it becomes a string instruction, slow to start.
       constexpr std::size_t block = 32;
       for (std::size_t b = 0; b < sizeof results; b += block)
@@ -214,6 +216,7 @@ private:
   output_type output_;
   decltype(Problem::project) project_;
   decltype(Problem::op) op_;
+  bool streams_;
   std::ptrdiff_t first_ = 0;
   int existing_ = 0;
   ordered_room<T, Rows * lane_count> vectors_;                 // V, inclusive: (rows, 32)
