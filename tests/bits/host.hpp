@@ -48,15 +48,18 @@ private:
   std::vector<unsigned char> memory_;
 };
 
-/// `threads` of 0: as many as lookback::host takes.
+/// As lookback::host does it.
 template <class Kind>
-void scan_on_host(const typename Kind::type *in, typename Kind::type *out, std::size_t n, std::size_t threads = 0) {
+void scan_on_host(const typename Kind::type *in, typename Kind::type *out, std::size_t n) {
+  lookback::detail::scan(Kind::problem(in, out), static_cast<std::int64_t>(n));
+}
+/// By at most `threads` threads, past the caches or through them.
+template <class Kind>
+void scan_by_threads(const typename Kind::type *in, typename Kind::type *out, std::size_t n, std::size_t threads,
+                     bool streams) {
   const auto problem = Kind::problem(in, out);
-  if (threads == 0)
-    lookback::detail::scan(problem, static_cast<std::int64_t>(n));
-  else
-    lookback::detail::threaded_scan<std::decay_t<decltype(problem)>>(problem, static_cast<std::int64_t>(n))
-        .run(threads);
+  using scan = lookback::detail::threaded_scan<std::decay_t<decltype(problem)>>;
+  scan(problem, static_cast<std::int64_t>(n), streams).run(threads);
 }
 
 template <class Kind, class Random>
@@ -82,14 +85,14 @@ void compare_host(Random &random) {
   for (int run = 0; run < 100; ++run) {
     const std::size_t n = run == 0 ? most : 20000 + random() % 100000;
     poison();
-    scan_on_host<Kind>(in.data(), out.data(), n, 2);
+    scan_by_threads<Kind>(in.data(), out.data(), n, 2, run % 2 == 0);
     reruns.add(n, differing(out.data(), expected.data(), n));
   }
   reruns.finish();
   for (const std::size_t count : {1, 2, 3, 5, 8}) {
     const std::size_t n = long_length();
     poison();
-    scan_on_host<Kind>(in.data(), out.data(), n, count);
+    scan_by_threads<Kind>(in.data(), out.data(), n, count, n % 2 == 0);
     threads.add(n, differing(out.data(), expected.data(), n), std::to_string(count) + " threads");
   }
   threads.finish();
@@ -100,7 +103,10 @@ void compare_host(Random &random) {
       shifted_elements<T> source(n, from), target(n, to);
       std::copy(in.begin(), in.begin() + n, source.data());
       T *const results = in_place ? source.data() : target.data();
-      scan_on_host<Kind>(source.data(), results, n, random() % 3);
+      if (const std::size_t threads = random() % 3; threads == 0)
+        scan_on_host<Kind>(source.data(), results, n);
+      else
+        scan_by_threads<Kind>(source.data(), results, n, threads, random() % 2 == 0);
       CHECK(source.surroundings_intact());
       CHECK(target.surroundings_intact());
       places.add(n, differing(static_cast<const T *>(results), expected.data(), n),

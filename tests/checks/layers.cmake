@@ -4,7 +4,8 @@
 #   - includes point from the doors down: core <- block <- device <- dispatch <- doors, and host/ takes from core/ and
 #     device/tile_state.cuh alone;
 #   - lookback's headers are included with angle brackets;
-#   - hardware words (asm, intrinsics, thread ids, barriers, atomics) stand in core/simt.cuh and core/simt_sm90.cuh alone;
+#   - hardware words (asm, intrinsics, thread ids, barriers, atomics) stand in core/simt.cuh, simt_sm90.cuh and
+#     simt_host.cuh alone;
 #   - there are at most 250 lines.
 cmake_minimum_required(VERSION 3.25)
 
@@ -19,7 +20,8 @@ set(hardware_word "asm|threadIdx|blockIdx|blockDim|gridDim|warpSize"
     "|__(shfl|ballot|any|all|match|reduce|activemask|sync|threadfence|nanosleep|trap|cvta|ld|st|cluster)[a-z_]*"
     "|__(popc|ffs|clz|brev|byte_perm|funnelshift|dp[24]a|v[a-z]+[24])[a-z_]*"
     "|atomic(Add|Sub|Exch|Min|Max|Inc|Dec|CAS|And|Or|Xor)(_[a-z]+)?|(cuda::)?ptx::[a-z_]+"
-    "|__builtin_nv|__nvvm_[a-z_]*|__iAtomic[A-Za-z]*|cooperative_groups")
+    "|__builtin_nv|__nvvm_[a-z_]*|__iAtomic[A-Za-z]*|cooperative_groups"
+    "|__builtin_prefetch|_mm_[a-z0-9_]+")
 string(CONCAT hardware_word ${hardware_word})
 
 set(violations "")
@@ -86,7 +88,7 @@ foreach(path IN LISTS headers)
     endif()
 
     check_include(${path} ${layer} "${path}:${number}" "${line}")
-    if(NOT path MATCHES "^lookback/core/simt(_sm90)?.cuh$"
+    if(NOT path MATCHES "^lookback/core/simt(_sm90|_host)?.cuh$"
        AND line MATCHES "(^|[^A-Za-z0-9_.])(${hardware_word})($|[^A-Za-z0-9_])")
       violation("${path}:${number}" "${CMAKE_MATCH_2} outside core/simt.cuh")
     endif()

@@ -67,9 +67,9 @@ private:
   /// Thrown by a wait that would never end, since another thread has failed.
   struct abandoned {};
 
-  /// Takes batches until there are none, and reduces the tiles of the next one between scanning those of the one before,
-  /// so that reading, computing and writing go on side by side. Tickets are taken in order, and nobody waits between a
-  /// batch's ticket and its totals, so every wait ends.
+  /// Takes batches until there are none, and reduces the tiles of the next one between scanning those of the one
+  /// before, so that reading, computing and writing go on side by side. Tickets are taken in order, and nobody waits
+  /// between a batch's ticket and its totals, so every wait ends.
   void work() noexcept {
     try {
       batch batches[2];
@@ -86,7 +86,7 @@ private:
     simt::order_streams();
   }
 
-  /// Scans `tiles`, which begin with tile `begin`, and reduces the next batch to `coming`. Returns where that one begins.
+  /// Scans `tiles`, which begin with tile `begin`, and reduces the next batch to `coming`. Returns where that begins.
   std::size_t scan_batch(std::size_t begin, const batch &tiles, const batch &coming) {
     auto op = problem_.op;
     lanes<T> within; // T, inclusive, of the group's tiles up to this batch
@@ -143,8 +143,8 @@ private:
     return folded;
   }
 
-  /// Publishes the totals of the batch that begins with tile `begin`, and returns G of its group. Lane l of `within` becomes
-  /// T of tile l of the group, up to the batch's last.
+  /// Publishes the totals of the batch that begins with tile `begin`, and returns G of its group. Lane l of `within`
+  /// becomes T of tile l of the group, up to the batch's last.
   maybe<T> look_back(std::size_t begin, const batch &tiles, lanes<T> &within) {
     auto op = problem_.op;
     const std::size_t group = begin / group_tiles, first = group * group_tiles;

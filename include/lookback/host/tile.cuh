@@ -62,8 +62,8 @@ public:
   /// Requires a full tile.
   const T &total() const { return rows_[Rows - 1]; }
 
-  /// Writes the results. `prefix` is everything left of the tile, or null; `next` is where the full tile begins that this
-  /// thread will reduce next, or negative.
+  /// Writes the results. `prefix` is everything left of the tile, or null; `next` is where the full tile begins that
+  /// this thread will reduce next, or negative.
   void scan(const T *prefix, std::ptrdiff_t next) {
     const int begin = prefix != nullptr ? 0 : 1;
     if (prefix == nullptr) scan_row(0, nullptr);
