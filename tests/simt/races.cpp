@@ -103,5 +103,5 @@ TEST_CASE("by key, over the keys") {
 }
 /// Last, because thousands of threads cost the sanitizer most.
 TEST_CASE("four groups, cells of one word") {
-  intervals<kind::inclusive, 1, test::interval, test::widened<test::interval, 512>>(60, 100, 96);
+  intervals<kind::inclusive, 1, test::interval, test::widened<test::interval, 512>>(20, 100, 96);
 }
