@@ -16,8 +16,9 @@ void pipeline(Initial initial, test::interval first) {
     std::vector<test::interval> output(n), expected;
     for (std::uint32_t i = 0; i < n; ++i) expected.push_back({first.begin, first.end + i});
     test::scan_ahead<test::look_ahead_by<3, 1, 2, 2>>(
-        lookback::detail::make_problem<Inclusive, test::interval>(elements.data(), output.data(), test::join_neighbours{}, initial), n,
-        1 + one.random() % 4, true, one.schedule);
+        lookback::detail::make_problem<Inclusive, test::interval>(elements.data(), output.data(),
+                                                                  test::join_neighbours{}, initial),
+        n, 1 + one.random() % 4, true, one.schedule);
     REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
   });
 }

@@ -48,8 +48,8 @@ TEST_CASE("a wait that goes on for too long says what it waits for") {
   check_report(report_of([&](const auto &state) {
                  const interval *const no_input = nullptr;
                  interval *const no_output = nullptr;
-                 core::look_back(core::make_problem<true, interval>(no_input, no_output, op, core::no_initial{}), state, 33, true,
-                                 core::maybe<interval>(), op, exchange);
+                 core::look_back(core::make_problem<true, interval>(no_input, no_output, op, core::no_initial{}), state,
+                                 33, true, core::maybe<interval>(), op, exchange);
                }),
                "waits for the total of tile 32: expected 1, seen 0");
   check_report(report_of([](const auto &state) {

@@ -22,7 +22,7 @@ using core::path;
 using clock_type = std::chrono::steady_clock;
 
 constexpr std::size_t largest = std::size_t{1} << 22, room_behind = 8; // elements
-constexpr int streams = 4, kinds = 7; // of subjects, below
+constexpr int streams = 4, kinds = 7;                                  // of subjects, below
 constexpr std::chrono::seconds patience{60}; // for a few hundred launches of a few microseconds
 
 // ---- subjects: what the input is, and what its scan must be ------------------------------------------------------------
