@@ -32,7 +32,8 @@ public:
                                   Operator &op, storage &shared) {
     const int thread = simt::thread_index();
     maybe<T> carry = initial; // everything before section `done`
-    for (unsigned done = 0; done + 1 < sections;) {
+    simt::spin_bound bound;
+    for (unsigned done = 0; done + 1 < sections; bound.count("sum of section", done)) {
       typename cells<T>::reading seen;
       if (done + thread + 1 < sections) seen = state.aggregates.read(done + thread);
       const unsigned ready = simt::ballot(seen.ready());

@@ -43,7 +43,8 @@ LOOKBACK_DEVICE maybe<T> walk(walk_by_thread, const section_state<T> &state, uns
   maybe<T> sum;
   if (simt::thread_index() != 0) return sum;
   const auto add = [&](const T &left) { sum.set(sum.exists() ? static_cast<T>(op(left, sum.value())) : left); };
-  for (unsigned i = section - 1;;) {
+  simt::spin_bound bound;
+  for (unsigned i = section - 1;; bound.count("sum of section", i)) {
     const auto prefix = state.prefixes.read(i);
     if (prefix.ready()) {
       add(prefix.value());
@@ -64,7 +65,9 @@ LOOKBACK_DEVICE maybe<T> walk(walk_by_warp, const section_state<T> &state, unsig
   const int lane = simt::lane_index();
   reversed_operator<Operator> to_the_left{op};
   maybe<T> sum;
-  for (unsigned end = section;;) { // sections from `end` on are in `sum`
+  simt::spin_bound bound;
+  for (unsigned end = section;;
+       bound.count("sums of the 32 sections before", end)) { // sections from `end` on are in `sum`
     const bool watches = static_cast<unsigned>(lane) < end;
     typename cells<T>::reading prefix, aggregate;
     if (watches) prefix = state.prefixes.read(end - 1 - lane);
