@@ -19,6 +19,7 @@ enum class bank_padding { off, on };
 /// Which two elements a thread loads: i and i + n / 2, next to other threads' in memory, or 2 i and 2 i + 1.
 enum class load_pairs { half_stride, adjacent };
 
+/// Blelloch's scan as a network: see block/network.cuh for what a network has.
 template <bank_padding Padding = bank_padding::on, load_pairs Pairs = load_pairs::half_stride>
 struct blelloch {
   static constexpr int default_items = 2;

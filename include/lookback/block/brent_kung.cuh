@@ -12,6 +12,7 @@
 
 namespace lookback {
 
+/// Brent and Kung's scan as a network: see block/network.cuh for what a network has.
 struct brent_kung {
   static constexpr int default_items = 2;
   static constexpr bool in_global_memory = false;

@@ -11,6 +11,7 @@
 
 namespace lookback {
 
+/// Hillis and Steele's scan as a network: see block/network.cuh for what a network has.
 struct hillis_steele {
   static constexpr int default_items = 1;
   static constexpr bool in_global_memory = false;

@@ -19,6 +19,7 @@ namespace lookback {
 enum class memory_of { global, shared, double_buffered };
 enum class exclusive_by { shifted_load, inclusive };
 
+/// Kogge and Stone's scan as a network: see block/network.cuh for what a network has.
 template <memory_of Memory = memory_of::double_buffered, exclusive_by Exclusive = exclusive_by::shifted_load>
 struct kogge_stone {
   static constexpr int default_items = 1;

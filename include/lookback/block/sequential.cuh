@@ -8,6 +8,7 @@
 
 namespace lookback {
 
+/// The sequential scan as a network: see block/network.cuh for what a network has.
 struct sequential {
   static constexpr int default_items = 1;
   static constexpr bool in_global_memory = false;

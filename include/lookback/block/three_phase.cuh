@@ -12,6 +12,7 @@
 
 namespace lookback {
 
+/// Three phases as a network, `Network` over the threads' sums: see block/network.cuh for what a network has.
 template <class Network = warp_shuffle>
 struct three_phase {
   static_assert(!Network::in_global_memory, "three_phase: the network over the ends works in shared memory");

@@ -96,6 +96,12 @@ auxiliary_block_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type 
 
 } // namespace detail
 
+/// The scan with an auxiliary block, as an algorithm for `.with()` and for lookback::DeviceScan.
+/// A block has `Threads` threads, whole warps of 32 and 1024 at most, and scans Threads * Items elements by `Network`; 0 items
+/// are the network's own choice. Types, iterators, streams and errors are the default's (lookback/scan.cuh, device_scan.cuh);
+/// cudaErrorInvalidConfiguration where a block has not the shared memory.
+/// Temporary memory: two cells a section. Determinism: how many sums are folded at once depends on the schedule, so
+/// floating-point sums may differ from run to run.
 template <class Network = three_phase<>, int Threads = 128, int Items = 0>
 struct auxiliary_block {
   template <class Problem>

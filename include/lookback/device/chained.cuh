@@ -41,6 +41,11 @@ chained_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem,
 
 } // namespace detail
 
+/// The chained scan, as an algorithm for `.with()` and for lookback::DeviceScan.
+/// A block has `Threads` threads, whole warps of 32 and 1024 at most, and scans Threads * Items elements by `Network`; 0 items
+/// are the network's own choice. Types, iterators, streams and errors are the default's (lookback/scan.cuh, device_scan.cuh);
+/// cudaErrorInvalidConfiguration where a block has not the shared memory.
+/// Temporary memory: two cells a section. Determinism: the same bits for the same network, threads, items and n.
 template <class Network = three_phase<>, int Threads = 256, int Items = 0>
 struct chained {
   template <class Problem>

@@ -58,6 +58,12 @@ scan_from_totals_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type
 
 } // namespace detail
 
+/// Reduce, then scan, as an algorithm for `.with()` and for lookback::DeviceScan.
+/// A block has `Threads` threads, whole warps of 32 and 1024 at most, and scans Threads * Items elements by `Network`; 0 items
+/// are the network's own choice. Types, iterators, streams and errors are the default's (lookback/scan.cuh, device_scan.cuh);
+/// cudaErrorInvalidConfiguration where a block has not the shared memory.
+/// Temporary memory: the sections' sums.
+/// Determinism: the same bits for the same network, threads, items and n.
 template <class Network = three_phase<>, int Threads = 256, int Items = 0>
 struct reduce_then_scan {
   template <class Problem>
