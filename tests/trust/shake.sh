@@ -10,8 +10,7 @@
 #
 # Under the four tools of compute-sanitizer, without suppressions: a short soak (all types, paths, alignments, streams, in
 # place, dawdling blocks), graphs and host threads that collide, by key, a type that copies itself, and every strategy of the
-# catalogue. What does
-# not end in time is counted as not covered, never as clean.
+# catalogue. What does not end in time is counted as not covered, never as clean.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 build=${1:-build}
