@@ -32,7 +32,7 @@ TEST_CASE("cells with a flag, objects, 2 warps") {
 TEST_CASE("cells of two words, 1 warp") {
   intervals<kind::exclusive, 1, test::split_interval, test::widened<test::split_interval, 512>>(40, 35);
 }
-TEST_CASE("cells of one word, vectors of two elements") { intervals<kind::inclusive, 2, test::interval, test::interval>(40, 3); }
+TEST_CASE("cells of one word, vectors of two elements") { intervals<kind::inclusive, 2, test::interval, test::interval>(80, 3); }
 /// The prefix is there first and the totals come one by one, in any order: a walk that does not ask for all of them is found out.
 TEST_CASE("a prefix before the totals between") {
   namespace core = lookback::detail;
