@@ -93,7 +93,7 @@ public:
   static constexpr int fit_registers = 65536 / (Threads * registers);
   static constexpr int fit_shared = static_cast<int>(227 * 1024 / (sizeof(storage) + 1024));
   static constexpr int fit = fit_registers < fit_shared ? fit_registers : fit_shared;
-  static constexpr int resident = fit < 1 ? 1 : fit;
+  static constexpr int resident = fit < 1 ? 1 : fit < 16 ? fit : 16; // what every device can hold
 
   LOOKBACK_DEVICE section_scan(const Problem &problem, std::uint64_t n, unsigned section, storage &shared,
                                global_room *rooms)
