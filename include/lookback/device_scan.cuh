@@ -46,6 +46,10 @@ private:
                : static_cast<std::int64_t>(num_items);
   }
 
+  /// A call in place is told from others by its third argument, which is a number.
+  template <class Count>
+  using if_count = std::enable_if_t<std::is_integral<Count>::value, int>;
+
 public:
   /// y(i) = x(0) + x(1) + ... + x(i - 1), y(0) = 0 of the input's value type. Accumulates in the type of x + x.
   template <class InputIterator, class OutputIterator, class Count, class Algorithm = fastest>
@@ -59,7 +63,7 @@ public:
                            checked(num_items), stream);
   }
   /// In place.
-  template <class Iterator, class Count, class Algorithm = fastest>
+  template <class Iterator, class Count, class Algorithm = fastest, if_count<Count> = 0>
   static cudaError_t ExclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes, Iterator d_data,
                                   Count num_items, cudaStream_t stream = nullptr, Algorithm algorithm = {}) {
     return ExclusiveSum(d_temp_storage, temp_storage_bytes, d_data, d_data, num_items, stream, algorithm);
@@ -78,7 +82,7 @@ public:
                            checked(num_items), stream);
   }
   /// In place.
-  template <class Iterator, class ScanOp, class Init, class Count, class Algorithm = fastest>
+  template <class Iterator, class ScanOp, class Init, class Count, class Algorithm = fastest, if_count<Count> = 0>
   static cudaError_t ExclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes, Iterator d_data,
                                    ScanOp scan_op, Init init_value, Count num_items, cudaStream_t stream = nullptr,
                                    Algorithm algorithm = {}) {
@@ -97,7 +101,7 @@ public:
         checked(num_items), stream);
   }
   /// In place.
-  template <class Iterator, class Count, class Algorithm = fastest>
+  template <class Iterator, class Count, class Algorithm = fastest, if_count<Count> = 0>
   static cudaError_t InclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes, Iterator d_data,
                                   Count num_items, cudaStream_t stream = nullptr, Algorithm algorithm = {}) {
     return InclusiveSum(d_temp_storage, temp_storage_bytes, d_data, d_data, num_items, stream, algorithm);
@@ -114,7 +118,7 @@ public:
         checked(num_items), stream);
   }
   /// In place.
-  template <class Iterator, class ScanOp, class Count, class Algorithm = fastest>
+  template <class Iterator, class ScanOp, class Count, class Algorithm = fastest, if_count<Count> = 0>
   static cudaError_t InclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes, Iterator d_data,
                                    ScanOp scan_op, Count num_items, cudaStream_t stream = nullptr,
                                    Algorithm algorithm = {}) {

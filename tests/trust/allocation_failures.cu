@@ -41,7 +41,7 @@ struct scans {
   void each(Visit visit) {
     const test::compose_words op{};
     const test::triple_plus_one<word> f{};
-    const std::equal_to<word> equal{};
+    const lookback::equal_to equal{}; // for device code, unlike std::equal_to
     const word *const x = device_in.data(), *const k = device_keys.data();
     word *const y = out.data();
     visit("inclusive", test::serial_inclusive(in, op),
@@ -73,7 +73,7 @@ TEST_CASE("every call, every allocation refused in turn, by an exception and by 
     all.each([&](const char *name, const std::vector<word> &expected, auto call) {
       const auto at_each_allocation = [&](const auto &policy) {
         for (int k = 0;; ++k) {
-          INFO(name, ", allocation ", k, how == test::arena_allocator::failure::throws ? " throws" : " returns null");
+          INFO(std::string(name), ", allocation ", k, how == test::arena_allocator::failure::throws ? " throws" : " returns null");
           REQUIRE_LT(k, 100);
           arena.fail_from(k, how);
           const int before = arena.failures();
