@@ -10,6 +10,7 @@
 #include <thrust/system/cuda/detail/util.h>
 
 #include <cstdint>
+#include <string>
 
 namespace lookback {
 
@@ -129,8 +130,7 @@ LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm, const thrust::cud
       policy, stream, allocates ? bytes : 0);
   void *const address = allocates ? storage.address() : &unused;
   const cudaError_t status = scan_by(algorithm, address, bytes, problem, n, stream);
-  if (status != cudaSuccess)
-    throw thrust::system_error(status, thrust::cuda_category(), why_not(algorithm, status, problem, n));
+  if (status != cudaSuccess) throw_on_error(status, std::string(why_not(algorithm, status, problem, n)).c_str());
   if (thrust::cuda_cub::must_perform_optional_synchronization(policy))
     throw_on_error(synchronize_unless_capturing(stream), "lookback: waiting for the scan");
   return result + n;
