@@ -56,7 +56,7 @@ function(mutation name file old new)
   message(STATUS "mutation '${name}' ...")
   build_test()
   # Schedules are drawn anew for every run, and some mistakes show in few of them: what one run does not see, another may.
-  foreach(percent 50 100 200)
+  foreach(percent 50 100 200 400)
     run_test(status output ${percent})
     set(effort ${percent})
     if(NOT status EQUAL 0)
