@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Three phases: every thread adds up a section of its own serially, a network scans the sections' sums, and every thread scans
 // its section from what is before it. Work of two serial scans, span of a network over the threads.
-// D. B. Kirk, W. W. Hwu, "Programming Massively Parallel Processors", 3rd edition, section 8.5 (thread coarsening), where the
-// first phase scans and the third adds: as many additions, and a second write of every element.
+// D. B. Kirk, W. W. Hwu, "Programming Massively Parallel Processors", 3rd edition, section 8.5, where the first phase
+// scans and the third adds: about as many additions, and a second write of every element.
 //
 //   additions   n - p, then the network's over p = ceil(n / Items) ends, then n - 1 (exclusive the same)
 //   steps       2 Items, and the network's        memory   4 n accesses to shared memory, 3 barriers, and the network's
