@@ -147,9 +147,9 @@ LOOKBACK_DEVICE void read_vector(const T *row, int count, lane_vector<T, E> &vec
 }
 
 /// Writes a blocked row; elements from `existing` on are not written. `shared` is the row's place in shared memory, no longer
-/// needed and large enough for the results, or null.
-template <int E, class T, class Iterator>
-LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, T *shared,
+/// needed; where it `Fits` the results they go through it if they must.
+template <int E, bool Fits, class T, class Iterator>
+LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, void *shared,
                                const lane_vector<T, E> &vector) {
   const int lane = simt::lane_index();
   if constexpr (std::is_pointer<Iterator>::value && lane_vector<T, E>::packed) {
@@ -158,21 +158,22 @@ LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, T *s
       return;
     }
   }
-  if (E == 1 || as_vectors || shared == nullptr) {
+  if (E == 1 || as_vectors || !Fits) {
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k)
       if (lane * E + k < existing) row[lane * E + k] = vector.get(k);
     return;
   }
+  T *const results = static_cast<T *>(shared);
   simt::synchronize_warp(); // every lane has read its vector
   LOOKBACK_UNROLL
   for (int k = 0; k < E; ++k)
-    if (lane * E + k < existing) construct(shared[lane * E + k], vector.get(k));
+    if (lane * E + k < existing) construct(results[lane * E + k], vector.get(k));
   simt::synchronize_warp();
   LOOKBACK_UNROLL
   for (int k = 0; k < E; ++k) {
     const int i = k * simt::warp_threads + lane;
-    if (i < existing) row[i] = shared[i];
+    if (i < existing) row[i] = results[i];
   }
 }
 

@@ -30,8 +30,9 @@ struct segmented_operator {
   }
 };
 
-/// (value, head) pairs read from keys and values. The key before a tile's first element is read from `boundary`, where it
-/// was saved before the scan began: in place, the tile to the left may have written its results over it.
+/// (value, head) pairs read from keys and values. Where tiles write before all of them have read, the key before a tile's first
+/// element is read from `boundary`, where it was saved before the scan began: in place, the tile to the left may have written
+/// its results over it.
 ///
 /// With an initial value, a segment's first element is op(initial, value).
 template <class T, class Keys, class Values, class Equal, class Operator, class Initial, int TileElements>
@@ -60,7 +61,7 @@ public:
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE fetched fetch(difference_type distance) const {
     const difference_type i = position_ + distance;
-    return fetched{keys_[i % TileElements == 0 ? i : i - 1], keys_[i], values_[i]};
+    return fetched{keys_[reads_key_before(i) ? i - 1 : i], keys_[i], values_[i]};
   }
   /// The element that was fetched. Its own key stands in for a key before it that may be overwritten already.
   LOOKBACK_NO_EXECUTION_CHECK
@@ -68,7 +69,7 @@ public:
     const difference_type i = position_ + distance;
     Equal equal = equal_;
     bool head = true;
-    if (i % TileElements != 0)
+    if (reads_key_before(i))
       head = !equal(memory.before, memory.own);
     else if (i != 0)
       head = !equal(boundary_[i / TileElements], memory.own);
@@ -98,6 +99,10 @@ public:
   }
 
 private:
+  LOOKBACK_HOST_DEVICE bool reads_key_before(difference_type i) const {
+    return i % TileElements != 0 || (boundary_ == nullptr && i != 0);
+  }
+
   Keys keys_;
   Values values_;
   Equal equal_;

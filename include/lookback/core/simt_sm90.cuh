@@ -39,10 +39,22 @@ LOOKBACK_DEVICE void arrive_and_expect(barrier &b, unsigned bytes) {
 }
 /// Returns when the phase of this parity has ended.
 LOOKBACK_DEVICE void wait(barrier &b, unsigned parity) {
+#if LOOKBACK_BOUNDS_SPINS
+  for (spin_bound bound;; bound.count("end of a phase of the barrier at", detail::shared_address(&b))) {
+    unsigned ended;
+    asm volatile("{\n .reg .pred done;\n mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n "
+                 "selp.u32 %0, 1, 0, done;\n}"
+                 : "=r"(ended)
+                 : "r"(detail::shared_address(&b)), "r"(parity)
+                 : "memory");
+    if (ended != 0) return;
+  }
+#else
   asm volatile("{\n .reg .pred done;\n again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n @done bra "
                "over;\n bra again;\n over:\n}" ::"r"(detail::shared_address(&b)),
                "r"(parity)
                : "memory");
+#endif
 }
 /// Copies `bytes`, a multiple of 16 between addresses aligned to 16, from global to shared memory; they count on `b`.
 LOOKBACK_DEVICE void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b) {

@@ -9,17 +9,18 @@
 #include <lookback/block/transfer.cuh>
 #include <lookback/core/by_key.cuh>
 #include <lookback/device/cluster.cuh>
-#include <lookback/device/look_back.cuh>
+#include <lookback/device/one_wave.cuh>
 #include <lookback/device/prepare.cuh>
 
 namespace lookback::detail {
 
-/// Where a tile looks for what is to its left: nowhere, since it is the only one; at the other blocks of its cluster; or back.
-enum class look { nowhere, in_cluster, back };
+/// Where a tile looks for what is to its left: nowhere, since it is the only one; at the other blocks of its cluster; over all
+/// tiles of a wave; or back.
+enum class look { nowhere, in_cluster, over_wave, back };
 
 /// A tile in the shared memory of a block. It waits there, not in registers, for what is to its left: tiles in flight hide the
 /// latency of the walk, and shared memory has room for more of them.
-template <class Problem, int Warps>
+template <class Problem, int Warps, look Where>
 class tile_scan {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
@@ -29,6 +30,8 @@ class tile_scan {
 
   using item = typename Problem::item;
   using stored = typename Problem::stored;
+
+  struct nothing {};
 
 public:
   /// How far ahead of itself a block asks for a tile, and brings it to the L2 cache for whoever will scan it: then tiles
@@ -42,11 +45,12 @@ public:
     uninitialized_array<T, shape::tile_rows> row_totals;
     uninitialized_array<T, 1> prefix; // everything left of the tile
     uninitialized_array<T, 1> total;  // of the tile, for the cluster
+    std::conditional_t<Where == look::over_wave, wave_totals<T>, nothing> wave;
     unsigned ticket;
   };
 
   /// Scans tile `tile`, of which `existing` elements exist (all of them when Full).
-  template <bool Full, look Where, class State>
+  template <bool Full, class State>
   LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, unsigned tile, bool is_last, int existing,
                                   storage &shared) {
     auto op = problem.op;
@@ -71,7 +75,7 @@ public:
 
     // ---- read, and reduce: vectors, then rows ---------------------------------------------------------------------
     fetch_rows<E, rows>(input, elements, vector_loads, items);
-    if (Full && simt::block_count() - tile > prefetch_distance + 1) {
+    if (Full && Where == look::back && simt::block_count() - tile > prefetch_distance + 1) {
       const auto ahead = first_of(tile + prefetch_distance);
       if constexpr (boundary_of<typename Problem::input_type>::exists) {
         prefetch(problem.input.keys() + ahead, shape::tile_elements);
@@ -79,6 +83,11 @@ public:
       } else {
         prefetch(problem.input + ahead, shape::tile_elements);
       }
+    }
+    simt::grid_arrival cleared;
+    if constexpr (Where == look::over_wave) {
+      if (simt::thread_index() == 0) state.tile_totals.clear(tile);
+      cleared = simt::arrive_at_grid();
     }
     finish_fetch();
     uninitialized_array<T, rows> totals; // V(lane), inclusive
@@ -112,10 +121,15 @@ public:
       if (simt::thread_index() == 0 && !is_last) construct(shared.total[0], total.value());
       left = look_in_cluster(problem, shared.total[0], tile, op, exchange);
     }
-    if (simt::thread_index() == 0 && left.exists()) construct(shared.prefix[0], left.value());
-    simt::synchronize_block();
     maybe<T> prefix;
-    if (Problem::initial_type::exists || tile > 0) prefix.set(shared.prefix[0]);
+    if constexpr (Where == look::over_wave) {
+      prefix = look_over_wave<Warps>(problem, state, tile, total, op, exchange, shared.wave,
+                                     static_cast<simt::grid_arrival &&>(cleared));
+    } else {
+      if (simt::thread_index() == 0 && left.exists()) construct(shared.prefix[0], left.value());
+      simt::synchronize_block();
+      if (Problem::initial_type::exists || tile > 0) prefix.set(shared.prefix[0]);
+    }
 
     // ---- scan and write -------------------------------------------------------------------------------------------
     // Results may take the place of their own row on the way out, where they fit.
@@ -137,8 +151,8 @@ public:
           [&](int k, const T &scanned, const T &element) {
             results.set(k, static_cast<stored>(problem.project(scanned, element)));
           });
-      store_row<E>(output + i * shape::row_elements, elements(i), vector_stores,
-                   fits ? reinterpret_cast<stored *>(items + i * shape::row_elements) : nullptr, results);
+      store_row<E, fits>(output + i * shape::row_elements, elements(i), vector_stores, items + i * shape::row_elements,
+                         results);
     }
   }
 };
@@ -157,7 +171,7 @@ LOOKBACK_KERNEL(Tuning::value.warps *simt::warp_threads,
                 simt::resident_blocks(Tuning::value.warps *simt::warp_threads, Tuning::value.blocks))
 decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                            const tile_state<typename Problem::accumulator> state, const std::uint64_t n) {
-  using scan = tile_scan<Problem, Tuning::value.warps>;
+  using scan = tile_scan<Problem, Tuning::value.warps, Tuning::value.where>;
   using shape = typename Problem::shape;
   constexpr look where = Tuning::value.where;
   auto &shared = simt::shared_memory<typename scan::storage>();
@@ -165,18 +179,16 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   unsigned tile = simt::block_index();
   if constexpr (where == look::back) {
     simt::wait_for_previous_kernel(); // the state is ready, and the keys at the boundaries are saved
-    if (simt::block_count() > 1) {
-      if (simt::thread_index() == 0) shared.ticket = simt::fetch_increment(state.next_tile);
-      simt::synchronize_block();
-      tile = shared.ticket;
-    }
+    if (simt::thread_index() == 0) shared.ticket = simt::fetch_increment(state.next_tile);
+    simt::synchronize_block();
+    tile = shared.ticket;
   }
   const bool is_last = tile + 1 == simt::block_count();
   const std::uint64_t left = n - static_cast<std::uint64_t>(tile) * shape::tile_elements;
   if (left >= shape::tile_elements) // a whole tile is not asked what exists of it
-    scan::template run<true, where>(problem, state, tile, is_last, shape::tile_elements, shared);
+    scan::template run<true>(problem, state, tile, is_last, shape::tile_elements, shared);
   else
-    scan::template run<false, where>(problem, state, tile, is_last, static_cast<int>(left), shared);
+    scan::template run<false>(problem, state, tile, is_last, static_cast<int>(left), shared);
   if constexpr (where == look::in_cluster) leave_cluster();
 }
 

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <lookback/block/transfer.cuh>
+#include <lookback/core/simt_grid.cuh>
 #include <lookback/device/look_ahead_prefix.cuh>
 
 namespace lookback::detail {
@@ -46,7 +47,9 @@ class look_ahead_scan {
   static constexpr int E = shape::vector_elements;
   static constexpr int stages = tuning.stages;
   static constexpr int rows = shape::tile_rows / tuning.scanning_warps; // rows a scanning warp
+  static constexpr int first_scanning_warp = tuning.warps() - tuning.scanning_warps;
   static_assert(tuning.depth < stages, "a stage must be free to copy to");
+  static_assert(stages <= tuning.warps(), "a warp for each stage to initialize");
 
   using storage = look_ahead_storage<Problem, Tuning>;
 
@@ -56,51 +59,73 @@ public:
         n_(n), column_{simt::block_index(), simt::block_count(), static_cast<unsigned>(shape::tiles(n))} {}
 
   LOOKBACK_DEVICE void run() {
-    if (simt::thread_index() == 0) {
-      for (int s = 0; s < stages; ++s) {
-        simt::initialize(shared_.copied[s], 1);
-        simt::initialize(shared_.reduced[s], tuning.scanning_warps);
-        simt::initialize(shared_.rows_ready[s], 1);
-        simt::initialize(shared_.prefix_ready[s], 1);
-        simt::initialize(shared_.groups_ready[s], 1);
-        simt::initialize(shared_.scanned[s], tuning.scanning_warps);
-      }
-      simt::publish_barriers();
-    }
-    simt::synchronize_block();
-    const int warp = simt::warp_index() - tuning.scanning_warps;
-    if (warp < 0)
-      reduce_and_scan();
-    else if (warp == 0)
-      copy();
+    const int warp = simt::warp_index();
+    if (simt::warp_index() < stages && simt::lane_index() == 0) initialize_stage(simt::warp_index());
+    clear_totals();
+    simt::grid_arrival arrival = simt::arrive_at_grid();
+    copying next;
+    if (warp == 0) copy(next, tuning.in_flight);
+    simt::wait_for_grid(static_cast<simt::grid_arrival &&>(arrival)); // every total is cleared
+    if (warp == 0)
+      copy(next, column_.count());
     else if (warp == 1)
       publish();
-    else
+    else if (warp < first_scanning_warp)
       look_ahead(problem_, state_, column_, warp - 2, op_, shared_);
+    else
+      reduce_and_scan();
   }
 
 private:
+  /// The next tile to copy, and the one whose arrival it waits for.
+  struct copying {
+    int i = 0;
+    ring_position<stages> at, arriving;
+  };
   LOOKBACK_DEVICE static std::ptrdiff_t first_of(unsigned tile) {
     return static_cast<std::ptrdiff_t>(tile) * shape::tile_elements;
   }
+  LOOKBACK_DEVICE static int scanning_warp() { return simt::warp_index() - first_scanning_warp; }
   /// Elements of the tile that exist: all, but perhaps in the last.
   LOOKBACK_DEVICE int elements_of(unsigned tile) const {
     return tile + 1 < column_.tiles ? shape::tile_elements : static_cast<int>(n_ - first_of(tile));
   }
 
-  /// Keeps every free stage filling. The bytes that a bulk copy cannot move, less than 16 at the very end, go by hand.
-  LOOKBACK_DEVICE void copy() {
+  LOOKBACK_DEVICE void initialize_stage(int s) {
+    simt::initialize(shared_.copied[s], 1);
+    simt::initialize(shared_.reduced[s], tuning.scanning_warps);
+    simt::initialize(shared_.rows_ready[s], simt::warp_threads);
+    simt::initialize(shared_.prefix_ready[s], 1);
+    simt::initialize(shared_.groups_ready[s], 1);
+    simt::initialize(shared_.scanned[s], tuning.scanning_warps);
+    simt::publish_barriers();
+  }
+
+  /// The block's share of the cells: side by side, so that few lines of memory are touched.
+  LOOKBACK_DEVICE void clear_totals() {
+    const unsigned share = (column_.tiles - 1) / simt::block_count() + 1, first = simt::block_index() * share;
+    for (unsigned i = simt::thread_index(); i < share && first + i < column_.tiles; i += simt::block_threads())
+      state_.tile_totals.clear(first + i);
+  }
+
+  /// Fills free stages up to tile `end`, `in_flight` of them at once: more would only queue, and what the other warps ask of
+  /// memory would wait behind them. The bytes that a bulk copy cannot move, less than 16 at the very end, go by hand.
+  LOOKBACK_DEVICE void copy(copying &next, int end) {
     if (simt::lane_index() != 0) return;
-    ring_position<stages> at;
-    at.phase = 1; // a fresh barrier counts as "the phase before has ended": every stage starts free
-    for (int i = 0; i < column_.count(); ++i, ++at) {
-      simt::wait(shared_.scanned[at.stage], at.phase);
-      const item *const from = problem_.input + first_of(column_.tile(i));
-      const unsigned bytes = elements_of(column_.tile(i)) * sizeof(item), bulk = bytes / 16 * 16;
+    for (; next.i < end && next.i < column_.count(); ++next.i, ++next.at) {
+      if (next.i >= tuning.in_flight) {
+        simt::wait(shared_.copied[next.arriving.stage], next.arriving.phase);
+        ++next.arriving;
+      }
+      const int stage = next.at.stage;
+      simt::wait(shared_.scanned[stage], next.at.phase ^ 1); // a fresh barrier counts as "the phase before has ended"
+      const unsigned tile = column_.tile(next.i);
+      const item *const from = problem_.input + first_of(tile);
+      const unsigned bytes = elements_of(tile) * sizeof(item), bulk = bytes / 16 * 16;
       for (unsigned e = bulk / sizeof(item); e < bytes / sizeof(item); ++e)
-        reinterpret_cast<item *>(shared_.tiles[at.stage])[e] = from[e];
-      simt::arrive_and_expect(shared_.copied[at.stage], bulk);
-      if (bulk > 0) simt::bulk_copy(shared_.tiles[at.stage], from, bulk, shared_.copied[at.stage]);
+        reinterpret_cast<item *>(shared_.tiles[stage])[e] = from[e];
+      simt::arrive_and_expect(shared_.copied[stage], bulk);
+      if (bulk > 0) simt::bulk_copy(shared_.tiles[stage], from, bulk, shared_.copied[stage]);
     }
   }
 
@@ -119,8 +144,7 @@ private:
       if (lane == shape::tile_rows - 1 && column_.tile(i) + 1 < column_.tiles)
         state_.tile_totals.publish(column_.tile(i), row[0]);
       if (lane < whole_rows) construct(shared_.row_prefixes[at.stage][lane], row[0]);
-      simt::synchronize_warp();
-      if (lane == 0) simt::arrive(shared_.rows_ready[at.stage]);
+      simt::arrive(shared_.rows_ready[at.stage]); // every lane for its own row
     }
   }
 
@@ -154,11 +178,11 @@ private:
   template <bool Full>
   LOOKBACK_DEVICE int elements_of_row(int tile, int r) const {
     if (Full) return shape::row_elements;
-    const int left = elements_of(tile) - (simt::warp_index() * rows + r) * shape::row_elements;
+    const int left = elements_of(tile) - (scanning_warp() * rows + r) * shape::row_elements;
     return left > shape::row_elements ? shape::row_elements : left < 0 ? 0 : left;
   }
   LOOKBACK_DEVICE item *row_of(int stage, int r) const {
-    return reinterpret_cast<item *>(shared_.tiles[stage]) + (simt::warp_index() * rows + r) * shape::row_elements;
+    return reinterpret_cast<item *>(shared_.tiles[stage]) + (scanning_warp() * rows + r) * shape::row_elements;
   }
 
   template <bool Full>
@@ -178,7 +202,7 @@ private:
     if (lane == shape::row_vectors - 1) {
       LOOKBACK_UNROLL
       for (int r = 0; r < rows; ++r)
-        if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][simt::warp_index() * rows + r], totals[r]);
+        if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][scanning_warp() * rows + r], totals[r]);
       simt::arrive(shared_.reduced[at.stage]);
     }
   }
@@ -197,7 +221,7 @@ private:
     if (Problem::initial_type::exists || tile > 0) prefix.set(shared_.prefix[at.stage][0]);
     LOOKBACK_UNROLL
     for (int r = 0; r < rows; ++r) {
-      const int row = simt::warp_index() * rows + r, elements = elements_of_row<Full>(tile, r);
+      const int row = scanning_warp() * rows + r, elements = elements_of_row<Full>(tile, r);
       if (elements == 0) break;
       maybe<T> base = prefix;
       if (row > 0) base.append(op_, shared_.row_prefixes[at.stage][row - 1]);
@@ -212,8 +236,7 @@ private:
           [&](int k, const T &scanned, const T &element) {
             results.set(k, static_cast<stored>(problem_.project(scanned, element)));
           });
-      store_row<E>(output + row * shape::row_elements, elements, vector_stores,
-                   fits ? reinterpret_cast<stored *>(row_of(at.stage, r)) : nullptr, results);
+      store_row<E, fits>(output + row * shape::row_elements, elements, vector_stores, row_of(at.stage, r), results);
     }
     if (fits && !vector_stores) simt::fence_before_bulk_copy(); // results went through the stage
     simt::synchronize_warp();

@@ -2,11 +2,9 @@
 // The look-ahead warps of the pipeline in device/look_ahead.cuh, and what the roles of that pipeline share.
 #pragma once
 
-#include <lookback/block/warp_shuffle.cuh>
 #include <lookback/core/problem.cuh>
 #include <lookback/core/simt_sm90.cuh>
-#include <lookback/device/device_memory.cuh>
-#include <lookback/device/tile_state.cuh>
+#include <lookback/device/look_back.cuh>
 
 namespace lookback::detail {
 
@@ -22,7 +20,7 @@ struct ring_position {
 
 /// Stages of the ring, tiles between a tile's reduction and its scan, and warps of each kind.
 struct look_ahead_tuning {
-  int stages, depth, scanning_warps, look_ahead_warps;
+  int stages, in_flight, depth, scanning_warps, look_ahead_warps;
   constexpr int warps() const { return scanning_warps + 2 + look_ahead_warps; }
 };
 
@@ -48,29 +46,6 @@ struct look_ahead_storage {
   simt::barrier copied[stages], reduced[stages], rows_ready[stages], prefix_ready[stages], groups_ready[stages],
       scanned[stages];
 };
-
-/// Totals of the tiles below `tile` in `Window` groups from `first` on: lane l gets tile l of group first + u. Every load is
-/// on its way before any is looked at, so that one round trip serves them all.
-template <int Window, class T>
-LOOKBACK_DEVICE void read_totals(const cells<T> &tile_totals, unsigned first, unsigned tile,
-                                 uninitialized_array<T, Window> &totals) {
-  const auto watched = [=](int u) { return (first + u) * simt::warp_threads + simt::lane_index(); };
-  typename cells<T>::reading seen[Window];
-  simt::spin_bound bound;
-  for (bool ready = false; !ready;) {
-    LOOKBACK_UNROLL
-    for (int u = 0; u < Window; ++u)
-      if (watched(u) < tile) seen[u] = tile_totals.read(watched(u));
-    ready = true;
-    LOOKBACK_UNROLL
-    for (int u = 0; u < Window; ++u) ready = ready && (watched(u) >= tile || seen[u].ready());
-    if (!ready) bound.count("totals of the tiles from", watched(0));
-    ready = simt::all_of_warp(ready);
-  }
-  LOOKBACK_UNROLL
-  for (int u = 0; u < Window; ++u)
-    if (watched(u) < tile) construct(totals[u], seen[u].value());
-}
 
 #if LOOKBACK_TARGETS_SM_90
 /// Prefixes of tiles `turn`, turn + look_ahead_warps, ... of the block. A warp reads the totals from the first tile of the

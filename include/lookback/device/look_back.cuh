@@ -22,6 +22,29 @@ LOOKBACK_DEVICE T wait_for(const Cells &cells, std::size_t i) {
   }
 }
 
+/// Totals of the tiles below `tile` in `Window` groups from `first` on: lane l gets tile l of group first + u. Every load is
+/// on its way before any is looked at, so that one round trip serves them all.
+template <int Window, class T>
+LOOKBACK_DEVICE void read_totals(const cells<T> &tile_totals, unsigned first, unsigned tile,
+                                 uninitialized_array<T, Window> &totals) {
+  const auto watched = [=](int u) { return (first + u) * simt::warp_threads + simt::lane_index(); };
+  typename cells<T>::reading seen[Window];
+  simt::spin_bound bound;
+  for (bool ready = false; !ready;) {
+    LOOKBACK_UNROLL
+    for (int u = 0; u < Window; ++u)
+      if (watched(u) < tile) seen[u] = tile_totals.read(watched(u));
+    ready = true;
+    LOOKBACK_UNROLL
+    for (int u = 0; u < Window; ++u) ready = ready && (watched(u) >= tile || seen[u].ready());
+    if (!ready) bound.count("totals of the tiles from", watched(0));
+    ready = simt::all_of_warp(ready);
+  }
+  LOOKBACK_UNROLL
+  for (int u = 0; u < Window; ++u)
+    if (watched(u) < tile) construct(totals[u], seen[u].value());
+}
+
 /// G(group), found by walking over the groups before it. Called by a full warp; lane l watches group - 1 - l.
 ///
 /// As soon as some prefix in the window is there, and every total between it and us, the prefix is extended serially:

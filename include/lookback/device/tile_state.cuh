@@ -59,6 +59,13 @@ public:
     }
   }
 
+  /// Makes cell `i` one that says "nothing yet".
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
+    LOOKBACK_UNROLL
+    for (int w = 0; w < words; ++w) Memory::store_relaxed(cells_ + i * words + w, word{});
+  }
+
   /// What one look at a cell saw.
   class reading {
   public:
@@ -117,6 +124,9 @@ public:
     construct(values_[i], value);
     Memory::store_release(flags_ + i, 1);
   }
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const { Memory::store_release(flags_ + i, 0); }
 
   class reading {
   public:

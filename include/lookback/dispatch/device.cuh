@@ -23,15 +23,16 @@ struct device_facts {
   static constexpr int remembered = 64; // devices that we keep facts of
   int ordinal = 0;
   int multiprocessors = 0;
-  int shared_bytes = 0;   // a block may have, having asked for it
-  bool pipelines = false; // runs sm_90 code, cooperatively
+  int shared_bytes = 0;    // a block may have, having asked for it
+  bool cooperates = false; // runs kernels whose blocks are all resident
+  bool pipelines = false;  // and sm_90 code
 };
 
 /// Facts of the current device. Racing first calls fill in the same values.
 inline cudaError_t current_device(device_facts &facts) {
   constexpr int remembered = device_facts::remembered;
   static std::atomic<std::uint64_t>
-      known[remembered]; // multiprocessors | shared bytes << 16 | pipelines << 62 | 1 << 63
+      known[remembered]; // multiprocessors | shared bytes << 16 | cooperates << 61 | pipelines << 62 | 1 << 63
   cudaError_t status = cudaGetDevice(&facts.ordinal);
   if (status != cudaSuccess) return status;
   std::uint64_t packed = facts.ordinal < remembered ? known[facts.ordinal].load(std::memory_order_relaxed) : 0;
@@ -53,11 +54,12 @@ inline cudaError_t current_device(device_facts &facts) {
     for (const int built : built_architectures)
       pipelines = pipelines || (built >= 900 && built <= major * 100 + minor * 10 && cooperative != 0);
     packed = static_cast<std::uint64_t>(facts.multiprocessors) | static_cast<std::uint64_t>(facts.shared_bytes) << 16 |
-             std::uint64_t{pipelines} << 62 | std::uint64_t{1} << 63;
+             std::uint64_t{cooperative != 0} << 61 | std::uint64_t{pipelines} << 62 | std::uint64_t{1} << 63;
     if (facts.ordinal < remembered) known[facts.ordinal].store(packed, std::memory_order_relaxed);
   }
   facts.multiprocessors = static_cast<int>(packed & 0xffff);
-  facts.shared_bytes = static_cast<int>(packed >> 16 & 0x3fffffff);
+  facts.shared_bytes = static_cast<int>(packed >> 16 & 0x1fffffff);
+  facts.cooperates = (packed >> 61 & 1) != 0;
   facts.pipelines = (packed >> 62 & 1) != 0;
   return cudaSuccess;
 }

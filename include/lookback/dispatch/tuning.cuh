@@ -26,21 +26,28 @@ struct cluster_tiles {
   static constexpr look_back_tuning value{rows < 8 ? rows : 8, 1, look::in_cluster};
 };
 
-/// The look-back. H200, i32 inclusive sum, warps x blocks, us:   2^16    2^28
-///   8 x 1   for a few tiles, where latency counts                6.9     813
-///   4 x 10  for many, where tiles in flight count                8.1     621
+/// Blocks of this kernel that the 227 KB of shared memory of a multiprocessor have room for: it needs no fewer registers than
+/// they leave.
+template <class Problem, int Warps, look Where>
+constexpr int fit_in_shared(int wanted) {
+  constexpr int fit = 227 * 1024 / (sizeof(typename tile_scan<Problem, Warps, Where>::storage) + 1024);
+  return fit < 1 ? 1 : fit < wanted ? fit : wanted;
+}
+
+/// The tiles of one wave.
 template <class Problem>
-struct few_tiles {
-  static constexpr look_back_tuning value{cluster_tiles<Problem>::value.warps, 1, look::back};
+struct wave_tiles {
+  static constexpr int rows = Problem::shape::tile_rows, warps = rows < 8 ? rows : 8;
+  static constexpr look_back_tuning value{warps, fit_in_shared<Problem, warps, look::over_wave>(4), look::over_wave};
 };
+/// The look-back. H200, i32 inclusive sum, warps x blocks, us:   2^28
+///   8 x 1                                                        813
+///   4 x 10                                                       621
 template <class Problem>
-struct many_tiles {
+struct look_back_tiles {
   static constexpr int rows = Problem::shape::tile_rows, warps = rows < 4 ? rows : 4;
-  // No fewer registers than the blocks that fit a multiprocessor's 227 KB of shared memory leave.
-  static constexpr int fit = 227 * 1024 / (sizeof(typename tile_scan<Problem, warps>::storage) + 1024);
-  static constexpr look_back_tuning value{warps, fit < 1 ? 1 : fit < 10 ? fit : 10, look::back};
+  static constexpr look_back_tuning value{warps, fit_in_shared<Problem, warps, look::back>(10), look::back};
 };
-constexpr unsigned many_tiles_from = 256;
 
 /// The pipeline. H200, us, by stages, depth, scanning warps, look-ahead warps:
 ///                    2^28 i32   2^28 f32   2^27 i64   2^28 i8
@@ -50,11 +57,11 @@ constexpr unsigned many_tiles_from = 256;
 ///   12, 5, 16, 2        544        577        543       156
 ///   12, 6,  8, 3        612        623        595       174
 struct look_ahead_row {
-  static constexpr look_ahead_tuning value{12, 6, 16, 2};
+  static constexpr look_ahead_tuning value{12, 3, 6, 16, 2};
 };
 /// From how many bytes of input on the pipeline is faster than the look-back: 2^22 i32 20.7 against 18.0 us, 2^24 i32
 /// 48.4 against 50.1.
-constexpr std::uint64_t look_ahead_from_bytes = std::uint64_t{1} << 26;
+constexpr std::uint64_t look_ahead_from_bytes = std::uint64_t{1} << 24;
 
 /// Threads that zero the state: a few waves at most.
 constexpr int prepare_threads = 256;

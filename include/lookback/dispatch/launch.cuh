@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// One launch of each kernel, and what the device must be asked before it: once for each kernel and device, not for each call.
+#pragma once
+
+#include <lookback/device/decoupled_look_back.cuh>
+#include <lookback/device/look_ahead.cuh>
+#include <lookback/dispatch/device.cuh>
+#include <lookback/dispatch/tuning.cuh>
+#include <lookback/dispatch/workspace.cuh>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+namespace lookback::detail {
+
+/// What a launch asks for beside its grid. A kernel that follows the one that prepares its state may start beside it.
+struct launch_attributes {
+  cudaLaunchAttribute all[2];
+  unsigned count = 0;
+
+  void cluster(unsigned blocks) {
+    cudaLaunchAttribute &one = all[count++];
+    one.id = cudaLaunchAttributeClusterDimension;
+    one.val.clusterDim.x = blocks;
+    one.val.clusterDim.y = one.val.clusterDim.z = 1;
+  }
+  void cooperative() {
+    cudaLaunchAttribute &one = all[count++];
+    one.id = cudaLaunchAttributeCooperative;
+    one.val.cooperative = 1;
+  }
+  void overlaps_previous() {
+    if (!launches_may_overlap) return;
+    cudaLaunchAttribute &one = all[count++];
+    one.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    one.val.programmaticStreamSerializationAllowed = 1;
+  }
+};
+
+inline cudaLaunchConfig_t launch_of(unsigned blocks, int warps, std::size_t shared_bytes, launch_attributes &attributes,
+                                    cudaStream_t stream) {
+  cudaLaunchConfig_t launch{};
+  launch.stream = stream;
+  launch.gridDim = dim3(blocks);
+  launch.blockDim = dim3(warps * simt::warp_threads);
+  launch.dynamicSmemBytes = shared_bytes;
+  launch.attrs = attributes.all;
+  launch.numAttrs = attributes.count;
+  return launch;
+}
+
+/// Empties the cells and saves the boundary keys, in a kernel of its own before the scan.
+template <class Problem>
+LOOKBACK_HOST_INLINE cudaError_t launch_prepare(Problem &problem, const workspace<Problem> &layout, char *base,
+                                                unsigned tiles, cudaStream_t stream) {
+  const std::size_t words = layout.zeroed_bytes() / sizeof(std::uint64_t);
+  auto *const zeroed = reinterpret_cast<std::uint64_t *>(base);
+  const auto blocks = std::min(static_cast<unsigned>((words - 1) / prepare_threads + 1), prepare_blocks_at_most);
+  launch_attributes none;
+  const cudaLaunchConfig_t launch = launch_of(blocks, prepare_threads / simt::warp_threads, 0, none, stream);
+  if constexpr (boundary_of<typename Problem::input_type>::exists) {
+    problem.input.bind_boundary(layout.boundary(base));
+    return cudaLaunchKernelEx(&launch, prepare_kernel<typename Problem::input_type>, problem.input, tiles, zeroed,
+                              words);
+  } else {
+    return cudaLaunchKernelEx(&launch, prepare_kernel<no_initial>, no_initial{}, tiles, zeroed, words);
+  }
+}
+
+template <class Problem, class Tuning>
+using tile_storage = typename tile_scan<Problem, Tuning::value.warps, Tuning::value.where>::storage;
+
+/// One tile, tiles that are one cluster or one wave, or the look-back: the kernel says which.
+template <class Problem, class Tuning>
+LOOKBACK_HOST_INLINE cudaError_t launch_tiles(const Problem &problem,
+                                              const tile_state<typename Problem::accumulator> &state, std::uint64_t n,
+                                              cudaStream_t stream) {
+  constexpr look_back_tuning tuning = Tuning::value;
+  using storage = tile_storage<Problem, Tuning>;
+  static_assert(sizeof(storage) <= 48 * 1024,
+                "lookback: elements and accumulator are too large for a block's shared memory");
+  const auto tiles = static_cast<unsigned>(Problem::shape::tiles(n));
+  launch_attributes attributes;
+  if (tuning.where == look::in_cluster) attributes.cluster(tiles);
+  if (tuning.where == look::over_wave) attributes.cooperative();
+  if (tuning.where == look::back) attributes.overlaps_previous();
+  const cudaLaunchConfig_t launch = launch_of(tiles, tuning.warps, sizeof(storage), attributes, stream);
+  return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, Tuning>, problem, state, n);
+}
+
+/// `ask()` once for each device; the same when racing first calls ask twice.
+template <class Ask>
+class asked_once {
+public:
+  static unsigned of(const device_facts &device) {
+    if (device.ordinal >= device_facts::remembered) return Ask::ask(device);
+    static std::atomic<unsigned> known[device_facts::remembered]; // the answer + 1
+    unsigned found = known[device.ordinal].load(std::memory_order_relaxed);
+    if (found == 0) {
+      found = Ask::ask(device) + 1;
+      cudaGetLastError(); // a device that cannot is no error of the caller's
+      known[device.ordinal].store(found, std::memory_order_relaxed);
+    }
+    return found - 1;
+  }
+};
+
+/// Tiles that one cluster of this kernel can have on this device.
+template <class Problem, class Tuning>
+struct largest_cluster : asked_once<largest_cluster<Problem, Tuning>> {
+  static unsigned ask(const device_facts &device) {
+    if (!device.pipelines) return 1;
+    const auto kernel = decoupled_look_back_kernel<Problem, Tuning>;
+    launch_attributes none;
+    const cudaLaunchConfig_t launch =
+        launch_of(cluster_tiles_at_most, Tuning::value.warps, sizeof(tile_storage<Problem, Tuning>), none, nullptr);
+    int size = 1;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (cudaOccupancyMaxPotentialClusterSize(&size, kernel, &launch) != cudaSuccess) return 1;
+    return std::min(static_cast<unsigned>(std::max(size, 1)), cluster_tiles_at_most);
+  }
+};
+
+/// Tiles that this device can hold at once.
+template <class Problem, class Tuning>
+struct largest_wave : asked_once<largest_wave<Problem, Tuning>> {
+  static unsigned ask(const device_facts &device) {
+    int blocks = 0;
+    if (!device.cooperates ||
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, decoupled_look_back_kernel<Problem, Tuning>,
+                                                      Tuning::value.warps * simt::warp_threads,
+                                                      sizeof(tile_storage<Problem, Tuning>)) != cudaSuccess)
+      return 0;
+    constexpr unsigned at_most = wave_groups_at_most * Problem::shape::group_tiles;
+    return std::min(static_cast<unsigned>(blocks * device.multiprocessors), at_most);
+  }
+};
+
+/// Blocks of the pipeline that a multiprocessor of this device can hold: one or none. Its shared memory must be asked for.
+template <class Problem, class Tuning>
+struct can_launch_look_ahead : asked_once<can_launch_look_ahead<Problem, Tuning>> {
+  static unsigned ask(const device_facts &device) {
+    constexpr int bytes = sizeof(look_ahead_storage<Problem, Tuning>);
+    return device.pipelines && device.shared_bytes >= bytes &&
+           cudaFuncSetAttribute(look_ahead_kernel<Problem, Tuning>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                bytes) == cudaSuccess;
+  }
+};
+
+/// The pipeline: as many blocks as the device has multiprocessors.
+template <class Problem, class Tuning>
+LOOKBACK_HOST_INLINE cudaError_t launch_look_ahead(const Problem &problem,
+                                                   const tile_state<typename Problem::accumulator> &state,
+                                                   std::uint64_t n, const device_facts &device, cudaStream_t stream) {
+  launch_attributes attributes;
+  attributes.cooperative();
+  const auto blocks =
+      std::min(static_cast<unsigned>(Problem::shape::tiles(n)), static_cast<unsigned>(device.multiprocessors));
+  const cudaLaunchConfig_t launch =
+      launch_of(blocks, Tuning::value.warps(), sizeof(look_ahead_storage<Problem, Tuning>), attributes, stream);
+  return cudaLaunchKernelEx(&launch, look_ahead_kernel<Problem, Tuning>, problem, state, n);
+}
+
+} // namespace lookback::detail
