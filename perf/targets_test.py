@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs targets.py over made-up rows: what is reached, missed and not measured, and in which row it says so."""
+
+import csv
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+COMMAND = pathlib.Path(__file__).with_name("targets.py")
+EVERY_CELL, MEAN, SMALL = "the grid of sums, every cell", "the grid of sums, geometric mean", "sums of up to 2^18, every type"
+LARGE, NARROW = "sums of 1 GiB and more, 4-, 8- and 16-byte types", "sums of 1 GiB and more, 1- and 2-byte types"
+OPERATORS = "inclusive_max, inclusive_affine, 2^24 and 2^28"
+MIXED = "exclusive_sum_i8_to_i32, transform_inclusive_sum, 2^28"
+MISALIGNED = "inclusive sums misaligned by one element, 2^28"
+BY_KEY, WALL = "inclusive_sum_by_key, segments of 7 and 1000, 2^28", "a whole Thrust call, 2^10"
+
+# (call, type, elements, contender): every target is reached, as lookback takes 2 microseconds, CUB 8 and a copy 2
+CALLS = {("inclusive_max", "i32"), ("inclusive_affine", "f32x2"), ("exclusive_sum_i8_to_i32", "i8"),
+         ("transform_inclusive_sum", "i32"), ("inclusive_sum_misaligned", "i32"), ("inclusive_sum_misaligned_in", "i32"),
+         ("inclusive_sum_by_key_7", "i32"), ("inclusive_sum_by_key_1000", "i32"), ("wall_inclusive_sum", "i32")}
+CALLS |= {(f"{way}clusive_sum", kind) for way in ("in", "ex") for kind in "i8 i16 i32 i64 i128 f32 f64".split()}
+REACHED = {(call, kind, 1 << exponent, contender): us for call, kind in CALLS for exponent in range(10, 32, 2)
+           if exponent < 30 or kind in ("i8", "i16", "i32", "f32") for contender, us in
+           (("lookback", 2), ("cub", 8), ("memcpy", 2))}
+
+
+def run(rows, *flags):
+    """targets.py's exit status, and the lines of its table by their first column."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "rows.csv")
+        with path.open("w", newline="") as file:
+            lines = csv.writer(file)
+            lines.writerow("gpu,contender,call,type,elements,bytes,us_median,us_min,us_max,runs".split(","))
+            for (call, kind, elements, contender), us in rows.items():
+                lines.writerow(["made up", contender, call, kind, elements, 0, us, us, us, 1])
+        done = subprocess.run([sys.executable, COMMAND, "--markdown", *flags, path], stdout=subprocess.PIPE, text=True)
+    table = [[text.strip() for text in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:1] == "|"]
+    return done.returncode, {line[0]: line for line in table[2:]}
+
+
+class Targets(unittest.TestCase):
+    def expect(self, changes, verdicts):
+        """`changes` by cell and contender, None for no such row; `verdicts` of the targets that are then not reached."""
+        rows = {key: us for key, us in {**REACHED, **changes}.items() if us is not None}
+        status, lines = run(rows, "--strict")
+        self.assertEqual(len(lines), 18)
+        self.assertEqual({title: line[-1] for title, line in lines.items() if line[-1] != "reached"}, verdicts)
+        self.assertEqual(status, 1 if verdicts else 0)
+        return lines
+
+    def ours(self, call, kind, exponent, us, verdicts):
+        lines = self.expect({(call, kind, 1 << exponent, "lookback"): us}, verdicts)
+        for title in verdicts:
+            self.assertEqual(lines[title][3], f"{call}/{kind}/2^{exponent}")
+
+    def test_reached(self):
+        self.expect({}, {})
+        self.ours("exclusive_sum", "i32", 10, 4, {})  # at the bound
+        self.ours("inclusive_sum", "i8", 28, 4, {})  # 256 MiB
+
+    def test_missed(self):
+        self.ours("exclusive_sum", "i64", 22, 8.08, {EVERY_CELL: "short by 1.0 %"})
+        self.ours("exclusive_sum", "i64", 22, 8.001, {EVERY_CELL: "short by less than 0.1 %"})
+        self.ours("inclusive_sum", "i8", 18, 8 / 1.2, {SMALL: "short by 20.0 %"})
+        self.ours("exclusive_sum", "i32", 10, 5, {"i32 sums of 2^10": "short by 20.0 %"})
+        self.ours("exclusive_sum", "i32", 20, 8 / 1.4, {"i32 sums of 2^20": "short by 3.4 %"})
+        self.ours("inclusive_sum", "i32", 22, 8 / 1.3, {"i32 sums of 2^22": "short by 3.7 %"})
+        self.ours("exclusive_sum", "i32", 24, 8 / 1.2, {"i32 sums of 2^24": "short by 7.7 %"})
+        self.ours("inclusive_sum", "i128", 28, 2 / 0.96, {LARGE: "short by 1.0 %"})
+        self.ours("exclusive_sum", "i32", 28, 2 / 0.96, {LARGE: "short by 1.0 %"})
+        self.ours("inclusive_sum", "i16", 30, 2 / 0.94, {NARROW: "short by 1.1 %"})
+        self.ours("inclusive_max", "i32", 24, 2 / 0.9, {OPERATORS: "short by 5.3 %"})
+        self.ours("inclusive_affine", "f32x2", 28, 2 / 0.9, {OPERATORS: "short by 5.3 %"})
+        self.ours("exclusive_sum_i8_to_i32", "i8", 28, 2 / 0.92, {MIXED: "short by 1.1 %"})
+        self.ours("transform_inclusive_sum", "i32", 28, 2 / 0.92, {MIXED: "short by 1.1 %"})
+        self.ours("inclusive_sum_misaligned_in", "i32", 28, 2 / 0.8, {MISALIGNED: "short by 11.1 %"})
+        self.ours("inclusive_sum_by_key_7", "i32", 28, 2 / 0.9, {BY_KEY: "short by 3.2 %"})
+        self.ours("wall_inclusive_sum", "i32", 10, 2.6, {WALL: "short by 3.8 %"})
+
+    def test_missed_by_the_mean(self):
+        self.expect({key: 3.2 for key in REACHED if key[3] == "cub"}, {MEAN: "short by 5.9 %"})
+
+    def test_missed_against_figures_from_elsewhere(self):
+        for exponent, us, verdict in (16, 6, "2.4"), (20, 9, "4.8"), (24, 50, "7.5"), (28, 600, "10.3"):
+            cell = "exclusive_sum", "f32", 1 << exponent
+            self.expect({(*cell, "lookback"): us, (*cell, "cub"): 4 * us, (*cell, "memcpy"): us},
+                        {f"f32 exclusive sum of 2^{exponent}": f"short by {verdict} %"})
+
+    def test_not_measured(self):
+        self.expect({("wall_inclusive_sum", "i32", 1 << 10, "lookback"): None}, {WALL: "not measured"})
+        self.expect({key: None for key in REACHED if "misaligned" in key[0]}, {MISALIGNED: "not measured"})
+        self.expect({("exclusive_sum", "i32", 1 << 20, "cub"): None},
+                    {EVERY_CELL: "not measured: 1 of 148", MEAN: "not measured: 1 of 148",
+                     "i32 sums of 2^20": "not measured: 1 of 2"})
+        _, lines = run({})
+        self.assertEqual({line[-1] for line in lines.values()}, {"not measured"})
+
+    def test_status(self):
+        self.assertEqual(run({})[0], 0)
+        self.assertEqual(run({}, "--strict")[0], 1)
+
+    def test_beside(self):
+        _, lines = run(REACHED)
+        self.assertEqual(lines["i32 sums of 2^10"][5], "cub 8.000, memcpy 2.000")
+        self.assertEqual(lines[BY_KEY][5], "cub 0.250")
+
+
+if __name__ == "__main__":
+    unittest.main()
