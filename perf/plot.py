@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws time over memcpy's by size, a panel for each type, from a comparison's CSV into a PNG beside it."""
+"""Draws time over memcpy's by size, ours and CUB's, a panel for each type, from a comparison's CSV into a PNG beside it."""
 
 import argparse
 import pathlib
@@ -10,7 +10,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as pyplot
 
-from table import COPY, contenders, read
+from table import COPY, US, contenders, read
 
 
 def main():
@@ -24,7 +24,9 @@ def main():
     if not times:
         parser.error(f"{options.csv} has no rows of {options.call}")
     kinds = list(dict.fromkeys(kind for _, kind, _ in times))
-    names = [name for name in contenders(times) if name != COPY]
+    # Not our other paths, which are measured for some types alone.
+    names = [name for name in contenders(times) if name != COPY and not name.startswith(f"{US}:")]
+    sizes = sorted({n for _, _, n in times})
 
     columns = min(4, len(kinds))
     rows = -(-len(kinds) // columns)
@@ -44,12 +46,13 @@ def main():
             axis.plot(*zip(*points), marker="o", markersize=3, label=name)
         axis.axhline(1, color="grey", linewidth=0.8, linestyle="--")
         axis.set_xscale("log", base=2)
+        axis.set_xticks(sizes[::2])
+        axis.tick_params(labelbottom=True)
         axis.set_title(kind)
     for axis in list(axes.flat)[len(kinds):]:
         axis.set_axis_off()
     axes[0][0].set_ylim(bottom=0)
-    most = max(axes.flat, key=lambda axis: len(axis.lines))  # not every type has every contender
-    most.legend()
+    axes[0][0].legend()
     figure.suptitle(f"{options.call}, {device}: time over memcpy's")
     figure.supxlabel("elements")
     figure.savefig(options.csv.with_suffix(".png"), dpi=150)
