@@ -24,9 +24,15 @@ using is_cuda_policy = std::false_type;
 template <class Policy>
 using if_policy = std::enable_if_t<is_cuda_policy<Policy>::value || is_host_policy<Policy>::value, int>;
 
+/// A pointer, where an iterator is one in disguise; likewise what a transformation is of.
 template <class Iterator>
 auto unwrap(Iterator iterator) {
   return thrust::try_unwrap_contiguous_iterator(iterator);
+}
+template <class Function, class Base, class Reference, class Value>
+auto unwrap(thrust::transform_iterator<Function, Base, Reference, Value> iterator) {
+  const auto base = unwrap(iterator.base());
+  return thrust::transform_iterator<Function, std::decay_t<decltype(base)>, Reference, Value>(base, iterator.functor());
 }
 
 template <class Input, class Transform>

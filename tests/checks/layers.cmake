@@ -88,7 +88,7 @@ foreach(path IN LISTS headers)
     endif()
 
     check_include(${path} ${layer} "${path}:${number}" "${line}")
-    if(NOT path MATCHES "^lookback/core/simt(_sm90|_host)?.cuh$"
+    if(NOT path MATCHES "^lookback/core/simt(_sm90|_grid|_host)?.cuh$"
        AND line MATCHES "(^|[^A-Za-z0-9_.])(${hardware_word})($|[^A-Za-z0-9_])")
       violation("${path}:${number}" "${CMAKE_MATCH_2} outside core/simt.cuh")
     endif()

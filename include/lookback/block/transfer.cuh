@@ -73,26 +73,12 @@ struct element_source<Iterator, std::void_t<typename Iterator::fetched>> {
   }
 };
 
-/// Starts moving rows `first_row`, ... of a tile at `input` to shared memory, each to its place. `elements(i)` is how many
-/// elements of row i exist; the others are not touched. Complete for the warp after finish_fetch().
+/// Moves rows of a tile at `input` to shared memory, each to its place. `elements(i)` is how many elements of row i exist; the
+/// others are not touched.
 template <int E, int Rows, class T, class Iterator, class Elements>
-LOOKBACK_DEVICE void fetch_rows(const Iterator &input, Elements elements, bool as_vectors, T *shared) {
+LOOKBACK_DEVICE void fetch_rows(const Iterator &input, Elements elements, T *shared) {
   constexpr int row_elements = simt::warp_threads * E;
   const int lane = simt::lane_index();
-  if constexpr (std::is_pointer<Iterator>::value && lane_vector<T, E>::packed) {
-    if (as_vectors) {
-      LOOKBACK_UNROLL
-      for (int i = 0; i < Rows; ++i) {
-        const int mine = i * row_elements + lane * E;
-        const int count = elements(i) - lane * E;
-        if (count >= E)
-          simt::copy_vector_async<lane_vector<T, E>::bytes>(shared + mine, input + mine);
-        else
-          for (int k = 0; k < count; ++k) shared[mine + k] = input[mine + k];
-      }
-      return;
-    }
-  }
   // Every load of a batch is on its way before the first is waited for.
   using source = element_source<Iterator>;
   constexpr int at_once = sizeof(typename source::fetched) <= 8 ? 16 : 8;
@@ -114,24 +100,6 @@ LOOKBACK_DEVICE void fetch_rows(const Iterator &input, Elements elements, bool a
   }
 }
 
-/// Asks for `elements` elements at `first` to be brought to the L2 cache, the whole block together. Only memory that is
-/// plain can be asked for.
-template <class Iterator>
-LOOKBACK_DEVICE void prefetch(const Iterator &first, int elements) {
-  if constexpr (std::is_pointer<Iterator>::value) {
-    constexpr int line = 128;
-    const int bytes = elements * static_cast<int>(sizeof(*first));
-    for (int at = simt::thread_index() * line; at < bytes; at += simt::block_threads() * line)
-      simt::prefetch(reinterpret_cast<const char *>(first) + at);
-  }
-}
-
-/// The warp's rows are in shared memory.
-LOOKBACK_DEVICE void finish_fetch() {
-  simt::wait_for_copies();
-  simt::synchronize_warp();
-}
-
 /// Lane's vector of a row that waits in shared memory; elements from `count` on are not touched.
 template <int E, class T>
 LOOKBACK_DEVICE void read_vector(const T *row, int count, lane_vector<T, E> &vector) {
@@ -146,19 +114,20 @@ LOOKBACK_DEVICE void read_vector(const T *row, int count, lane_vector<T, E> &vec
   }
 }
 
-/// Writes a blocked row; elements from `existing` on are not written. `shared` is the row's place in shared memory, no longer
-/// needed; where it `Fits` the results they go through it if they must.
-template <int E, bool Fits, class T, class Iterator>
+/// Writes a blocked row; elements from `existing` on are not written. `Through` `shared`, the row's place in shared memory and no
+/// longer needed, where vectors cannot be stored.
+template <int E, bool Through, class T, class Iterator>
 LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, void *shared,
                                const lane_vector<T, E> &vector) {
   const int lane = simt::lane_index();
   if constexpr (std::is_pointer<Iterator>::value && lane_vector<T, E>::packed) {
+    constexpr int bytes = lane_vector<T, E>::bytes;
     if (as_vectors && (lane + 1) * E <= existing) {
-      simt::store_vector<lane_vector<T, E>::bytes>(row + lane * E, vector.words);
+      simt::store_vector<bytes>(row + lane * E, vector.words);
       return;
     }
   }
-  if (E == 1 || as_vectors || !Fits) {
+  if (E == 1 || as_vectors || !Through) {
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k)
       if (lane * E + k < existing) row[lane * E + k] = vector.get(k);

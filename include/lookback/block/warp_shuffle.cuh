@@ -5,6 +5,7 @@
 #pragma once
 
 #include <lookback/block/network.cuh>
+#include <lookback/core/by_key.cuh>
 
 namespace lookback::detail {
 
@@ -65,6 +66,31 @@ LOOKBACK_DEVICE void warp_inclusive_scan(uninitialized_array<T, Count> &values, 
       if (holds && lane >= distance) construct(values[i], static_cast<T>(op(left, values[i])));
     }
   }
+}
+
+/// The same for the pairs of a scan by key, combined as their operator does, with half the shuffles: which lanes begin
+/// segments is known before the first step, and a value reaches over `distance` lanes when none of them does.
+template <int Count, class T, class Operator, class Existing>
+LOOKBACK_DEVICE std::enable_if_t<std::is_trivially_copyable<T>::value>
+warp_inclusive_scan(uninitialized_array<keyed<T>, Count> &pairs, Existing existing, segmented_operator<T, Operator> &op,
+                    lane_exchange<keyed<T>> &) {
+  const int lane = simt::lane_index();
+  unsigned heads[Count]; // at or below this lane
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i)
+    heads[i] = simt::ballot(lane < existing(i) && pairs[i].head) << (simt::warp_threads - 1 - lane);
+  LOOKBACK_UNROLL
+  for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      const T left = simt::shuffle_up(pairs[i].value, distance);
+      if (lane < existing(i) && lane >= distance && heads[i] >> (simt::warp_threads - distance) == 0)
+        pairs[i].value = static_cast<T>(op.op(left, pairs[i].value));
+    }
+  }
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i)
+    if (lane < existing(i)) pairs[i].head = heads[i] != 0;
 }
 
 } // namespace lookback::detail

@@ -67,17 +67,29 @@ public:
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE keyed<T> finish(const fetched &memory, difference_type distance) const {
     const difference_type i = position_ + distance;
-    Equal equal = equal_;
     bool head = true;
     if (reads_key_before(i))
-      head = !equal(memory.before, memory.own);
+      head = is_head(memory.before, memory.own);
     else if (i != 0)
-      head = !equal(boundary_[i / TileElements], memory.own);
+      head = is_head(key_before(i / TileElements), memory.own);
+    return element(memory.value, head);
+  }
+  /// The key before tile `tile` >= 1, where such keys are saved.
+  LOOKBACK_HOST_DEVICE const key &key_before(std::size_t tile) const { return boundary_[tile]; }
+  LOOKBACK_HOST_DEVICE bool saves_keys() const { return boundary_ != nullptr; }
+  /// Whether a segment starts with the key `own`, which stands behind the key `before`.
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE bool is_head(const key &before, const key &own) const {
+    Equal equal = equal_;
+    return !equal(before, own);
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE keyed<T> element(const value_t<Values> &value, bool head) const {
     if constexpr (Initial::exists) {
       Operator op = op_;
-      if (head) return keyed<T>{static_cast<T>(op(static_cast<T>(initial_.value), static_cast<T>(memory.value))), true};
+      if (head) return keyed<T>{static_cast<T>(op(static_cast<T>(initial_.value), static_cast<T>(value))), true};
     }
-    return keyed<T>{static_cast<T>(memory.value), head};
+    return keyed<T>{static_cast<T>(value), head};
   }
   LOOKBACK_HOST_DEVICE keyed<T> operator[](difference_type distance) const { return finish(fetch(distance), distance); }
 
@@ -100,7 +112,7 @@ public:
 
 private:
   LOOKBACK_HOST_DEVICE bool reads_key_before(difference_type i) const {
-    return i % TileElements != 0 || (boundary_ == nullptr && i != 0);
+    return i % TileElements != 0 || (!saves_keys() && i != 0);
   }
 
   Keys keys_;

@@ -86,8 +86,8 @@ private:
 #endif
 };
 
-/// With a programmatic dependent launch: returns when the kernel before this one has finished and its writes are
-/// visible. Without one, or before sm_90, it returns at once and the launch order is the guarantee.
+/// With a programmatic dependent launch: returns when the kernel before this one has finished and its writes are visible.
+/// Without one, or before sm_90, it returns at once and the launch order is the guarantee.
 LOOKBACK_DEVICE void wait_for_previous_kernel() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -175,6 +175,11 @@ LOOKBACK_DEVICE unsigned fetch_increment(unsigned *counter) { return atomicAdd(c
 
 // ---- vectors to and from memory --------------------------------------------------------------------------------------
 
+/// The low word of (high, low) shifted right by 0 to 31 bits.
+LOOKBACK_DEVICE std::uint32_t shift_right(std::uint32_t low, std::uint32_t high, int bits) {
+  return __funnelshift_r(low, high, static_cast<unsigned>(bits));
+}
+
 /// Bytes of one vector access: 1, 2, 4, 8 or 16, aligned to its size.
 template <int Bytes>
 struct alignas(Bytes) vector_words {
@@ -199,7 +204,7 @@ LOOKBACK_DEVICE vector_words<Bytes> load_vector(const void *address) {
   }
   return vector;
 }
-/// One store instruction, to global memory. Left to the compiler, sixteen bytes become four stores where it can.
+/// One store instruction, to global memory. (The compiler makes four of an assignment where it can.)
 template <int Bytes>
 LOOKBACK_DEVICE void store_vector(void *address, const vector_words<Bytes> &vector) {
   if constexpr (Bytes == 16)
@@ -214,26 +219,17 @@ LOOKBACK_DEVICE void store_vector(void *address, const vector_words<Bytes> &vect
     *static_cast<vector_words<Bytes> *>(address) = vector;
 }
 
-/// Starts copying one vector from global to shared memory without passing through registers; it has arrived, for this
-/// thread, after wait_for_copies(). Before sm_80, and for vectors under 4 bytes, it simply copies.
-template <int Bytes>
+/// Starts copying 16 bytes from global to shared memory without passing through registers; they have arrived, for this
+/// thread, after wait_for_copies(). Before sm_80 it simply copies.
 LOOKBACK_DEVICE void copy_vector_async(void *shared, const void *global) {
 #if __CUDA_ARCH__ >= 800
-  if constexpr (Bytes == 16) {
-    asm volatile(
-        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-        "l"(__cvta_generic_to_global(global))
-        : "memory");
-    return;
-  } else if constexpr (Bytes == 8 || Bytes == 4) {
-    asm volatile(
-        "cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-        "l"(__cvta_generic_to_global(global)), "n"(Bytes)
-        : "memory");
-    return;
-  }
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+      "l"(__cvta_generic_to_global(global))
+      : "memory");
+#else
+  *static_cast<vector_words<16> *>(shared) = load_vector<16>(global);
 #endif
-  *static_cast<vector_words<Bytes> *>(shared) = load_vector<Bytes>(global);
 }
 /// Asks for the line that holds `address` to be brought to the L2 cache. A hint.
 LOOKBACK_DEVICE void prefetch(const void *address) {

@@ -6,11 +6,10 @@
 // n elements read once, n written once; about 2 n + n / E applications of the operator (E elements a vector).
 #pragma once
 
-#include <lookback/block/transfer.cuh>
-#include <lookback/core/by_key.cuh>
 #include <lookback/device/cluster.cuh>
 #include <lookback/device/one_wave.cuh>
 #include <lookback/device/prepare.cuh>
+#include <lookback/device/tile_source.cuh>
 
 namespace lookback::detail {
 
@@ -28,19 +27,20 @@ class tile_scan {
   static constexpr int rows = shape::tile_rows / Warps; // rows a warp
   static_assert(shape::tile_rows % Warps == 0, "every warp has the same number of rows");
 
-  using item = typename Problem::item;
   using stored = typename Problem::stored;
 
   struct nothing {};
 
 public:
+  using source = tile_source<Problem, Warps>;
+
   /// How far ahead of itself a block asks for a tile, and brings it to the L2 cache for whoever will scan it: then tiles
   /// that wait for their prefix do not hold up the reading. H200, 2^28 i32, us, by distance in tiles:
   ///   none 688     264 621     528 627     1056 784 (it is evicted before it is used)
   static constexpr unsigned prefetch_distance = 264;
 
   struct storage {
-    alignas(alignof(item) > 16 ? alignof(item) : 16) unsigned char tile[shape::tile_elements * sizeof(item)];
+    alignas(source::alignment) unsigned char tile[source::bytes];
     typename lane_exchange<T>::storage exchange[Warps];
     uninitialized_array<T, shape::tile_rows> row_totals;
     uninitialized_array<T, 1> prefix; // everything left of the tile
@@ -49,55 +49,44 @@ public:
     unsigned ticket;
   };
 
-  /// Scans tile `tile`, of which `existing` elements exist (all of them when Full).
-  template <bool Full, class State>
-  LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, unsigned tile, bool is_last, int existing,
-                                  storage &shared) {
+  /// Scans tile `tile` of a scan of n elements, of which `existing` elements exist. `Whole`: all of
+  /// them, and the input is aligned.
+  template <bool Whole, class State>
+  LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, const source &items, unsigned tile,
+                                  bool is_last, int existing, storage &shared) {
     auto op = problem.op;
     const int lane = simt::lane_index();
     const int warp = simt::warp_index();
     lane_exchange<T> exchange(shared.exchange[warp]);
-    const auto first_of = [](unsigned of) { return static_cast<std::ptrdiff_t>(of) * shape::tile_elements; };
-    const auto first = first_of(tile) + warp * rows * shape::row_elements;
-    const auto input = problem.input + first;   // (rows, row_elements) of this warp
-    const auto output = problem.output + first; // likewise
-    item *const items = reinterpret_cast<item *>(shared.tile) + warp * rows * shape::row_elements; // likewise
-    const bool vector_loads = moves_as_vectors<item, E>(input);
+    const auto first = static_cast<std::ptrdiff_t>(tile) * shape::tile_elements + warp * rows * shape::row_elements;
+    const auto output = problem.output + first; // (rows, row_elements) of this warp
     const bool vector_stores = moves_as_vectors<stored, E>(output);
 
     // What exists of row i of this warp: elements, and vectors that are whole.
     const auto elements = [=](int i) {
       const int left = existing - (warp * rows + i) * shape::row_elements;
-      return Full || left > shape::row_elements ? shape::row_elements : left < 0 ? 0 : left;
+      return Whole || left > shape::row_elements ? shape::row_elements : left < 0 ? 0 : left;
     };
-    const auto whole_vectors = [=](int i) { return Full ? shape::row_vectors : elements(i) / E; };
-    const int whole_rows = Full ? shape::tile_rows : existing / shape::row_elements;
+    const auto whole_vectors = [=](int i) { return Whole ? shape::row_vectors : elements(i) / E; };
+    const int whole_rows = Whole ? shape::tile_rows : existing / shape::row_elements;
 
     // ---- read, and reduce: vectors, then rows ---------------------------------------------------------------------
-    fetch_rows<E, rows>(input, elements, vector_loads, items);
-    if (Full && Where == look::back && simt::block_count() - tile > prefetch_distance + 1) {
-      const auto ahead = first_of(tile + prefetch_distance);
-      if constexpr (boundary_of<typename Problem::input_type>::exists) {
-        prefetch(problem.input.keys() + ahead, shape::tile_elements);
-        prefetch(problem.input.values() + ahead, shape::tile_elements);
-      } else {
-        prefetch(problem.input + ahead, shape::tile_elements);
-      }
-    }
+    items.fetch(shared.tile, tile, existing);
+    if (Whole && Where == look::back && simt::block_count() - tile > prefetch_distance + 1)
+      items.prefetch(tile + prefetch_distance);
     simt::grid_arrival cleared;
     if constexpr (Where == look::over_wave) {
       if (simt::thread_index() == 0) state.tile_totals.clear(tile);
       cleared = simt::arrive_at_grid();
     }
-    finish_fetch();
+    items.finish();
     uninitialized_array<T, rows> totals; // V(lane), inclusive
     LOOKBACK_UNROLL
     for (int i = 0; i < rows; ++i) {
-      if (lane < whole_vectors(i)) {
-        lane_vector<item, E> vector;
-        read_vector<E>(items + i * shape::row_elements, E, vector);
+      const auto vector =
+          items.template read<Whole>(shared.tile, tile, warp * rows + i, lane < whole_vectors(i) ? E : 0);
+      if (lane < whole_vectors(i))
         construct(totals[i], fold_vector<E, T>([&](int k) { return static_cast<T>(vector.get(k)); }, op));
-      }
     }
     warp_inclusive_scan<rows>(totals, whole_vectors, op, exchange);
     LOOKBACK_UNROLL
@@ -133,26 +122,26 @@ public:
 
     // ---- scan and write -------------------------------------------------------------------------------------------
     // Results may take the place of their own row on the way out, where they fit.
-    constexpr bool fits = sizeof(stored) <= sizeof(item) && alignof(stored) <= 16;
+    using room = typename source::first_type;
+    constexpr bool fits = sizeof(stored) <= sizeof(room) && alignof(stored) <= alignof(room);
     LOOKBACK_UNROLL
     for (int i = 0; i < rows; ++i) {
       const int row = warp * rows + i;
       if (elements(i) == 0) break;
       maybe<T> base = prefix;
       if (row > 0) base.append(op, exchange.from(row_prefix[0], row - 1, lane < whole_rows));
-      const int count = Full ? E : elements(i) - lane * E;
+      const int count = Whole ? E : elements(i) - lane * E;
       const T &left = exchange.up(totals[i], 1, lane < whole_vectors(i)); // V(lane - 1)
       if (lane > 0 && count > 0) base.append(op, left);
-      lane_vector<item, E> vector;
-      read_vector<E>(items + i * shape::row_elements, count, vector);
+      const auto vector = items.template read<Whole>(shared.tile, tile, row, count);
       lane_vector<stored, E> results;
       scan_vector<Problem::inclusive, E, T>(
           base, count, [&](int k) { return static_cast<T>(vector.get(k)); }, op,
           [&](int k, const T &scanned, const T &element) {
             results.set(k, static_cast<stored>(problem.project(scanned, element)));
           });
-      store_row<E, fits>(output + i * shape::row_elements, elements(i), vector_stores, items + i * shape::row_elements,
-                         results);
+      store_row<E, fits && (Whole || sizeof(stored) < 4)>(output + i * shape::row_elements, elements(i), vector_stores,
+                                                          items.template row_of<Whole>(shared.tile, row), results);
     }
   }
 };
@@ -185,10 +174,12 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   }
   const bool is_last = tile + 1 == simt::block_count();
   const std::uint64_t left = n - static_cast<std::uint64_t>(tile) * shape::tile_elements;
-  if (left >= shape::tile_elements) // a whole tile is not asked what exists of it
-    scan::template run<true>(problem, state, tile, is_last, shape::tile_elements, shared);
+  const typename scan::source items(problem, n);
+  if (left >= shape::tile_elements && items.aligned()) // the case that is fast is not asked what exists, and where
+    scan::template run<true>(problem, state, items, tile, is_last, shape::tile_elements, shared);
   else
-    scan::template run<false>(problem, state, tile, is_last, static_cast<int>(left), shared);
+    scan::template run<false>(problem, state, items, tile, is_last,
+                              static_cast<int>(left < shape::tile_elements ? left : shape::tile_elements), shared);
   if constexpr (where == look::in_cluster) leave_cluster();
 }
 

@@ -16,32 +16,16 @@
 // be resident for that to end: the launch is cooperative, which guarantees it.
 #pragma once
 
-#include <lookback/block/transfer.cuh>
 #include <lookback/core/simt_grid.cuh>
 #include <lookback/device/look_ahead_prefix.cuh>
 
 namespace lookback::detail {
-
-/// Whether a problem can take the pipeline: plain memory in and out, accumulators that are bytes and few. (At 16 bytes the
-/// registers run out: 995 us for 2^26 i128 on an H200, where the look-back takes 860. Tiles of less than 16 KB, of input that
-/// is narrower than its results, keep too few bytes in flight: 656 us for 2^28 i8 to i32, where CUB takes 606.)
-template <class Problem>
-struct can_look_ahead {
-  using shape = typename Problem::shape;
-  static constexpr bool value =
-      std::is_pointer<typename Problem::input_type>::value && std::is_pointer<typename Problem::output_type>::value &&
-      lane_vector<typename Problem::item, shape::vector_elements>::packed &&
-      sizeof(typename Problem::item) >= sizeof(typename Problem::stored) &&
-      std::is_trivially_copyable<typename Problem::stored>::value &&
-      std::is_trivially_copyable<typename Problem::accumulator>::value && sizeof(typename Problem::accumulator) <= 8;
-};
 
 #if LOOKBACK_TARGETS_SM_90
 template <class Problem, class Tuning>
 class look_ahead_scan {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
-  using item = typename Problem::item;
   using stored = typename Problem::stored;
   static constexpr look_ahead_tuning tuning = Tuning::value;
   static constexpr int E = shape::vector_elements;
@@ -55,7 +39,7 @@ class look_ahead_scan {
 
 public:
   LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const tile_state<T> &state, std::uint64_t n, storage &shared)
-      : problem_(problem), state_(state), shared_(shared), op_(problem.op),
+      : problem_(problem), state_(state), shared_(shared), op_(problem.op), source_(problem, n),
         n_(n), column_{simt::block_index(), simt::block_count(), static_cast<unsigned>(shape::tiles(n))} {}
 
   LOOKBACK_DEVICE void run() {
@@ -73,7 +57,7 @@ public:
     else if (warp < first_scanning_warp)
       look_ahead(problem_, state_, column_, warp - 2, op_, shared_);
     else
-      reduce_and_scan();
+      source_.aligned() ? reduce_and_scan<true>() : reduce_and_scan<false>();
   }
 
 private:
@@ -109,23 +93,19 @@ private:
   }
 
   /// Fills free stages up to tile `end`, `in_flight` of them at once: more would only queue, and what the other warps ask of
-  /// memory would wait behind them. The bytes that a bulk copy cannot move, less than 16 at the very end, go by hand.
+  /// memory would wait behind them.
   LOOKBACK_DEVICE void copy(copying &next, int end) {
     if (simt::lane_index() != 0) return;
     for (; next.i < end && next.i < column_.count(); ++next.i, ++next.at) {
+      const int stage = next.at.stage;
+      const unsigned tile = column_.tile(next.i);
+      const auto bulk = source_.plan_of(tile, elements_of(tile));
       if (next.i >= tuning.in_flight) {
         simt::wait(shared_.copied[next.arriving.stage], next.arriving.phase);
         ++next.arriving;
       }
-      const int stage = next.at.stage;
       simt::wait(shared_.scanned[stage], next.at.phase ^ 1); // a fresh barrier counts as "the phase before has ended"
-      const unsigned tile = column_.tile(next.i);
-      const item *const from = problem_.input + first_of(tile);
-      const unsigned bytes = elements_of(tile) * sizeof(item), bulk = bytes / 16 * 16;
-      for (unsigned e = bulk / sizeof(item); e < bytes / sizeof(item); ++e)
-        reinterpret_cast<item *>(shared_.tiles[stage])[e] = from[e];
-      simt::arrive_and_expect(shared_.copied[stage], bulk);
-      if (bulk > 0) simt::bulk_copy(shared_.tiles[stage], from, bulk, shared_.copied[stage]);
+      source_.fill(shared_.tiles[stage], tile, elements_of(tile), bulk, shared_.copied[stage]);
     }
   }
 
@@ -150,6 +130,7 @@ private:
 
   /// Tile i is reduced when its bytes are there, and scanned `depth` tiles later; between, its lanes' totals wait in
   /// registers. Only the very last tile can be partial: it follows when the others are done.
+  template <bool Aligned>
   LOOKBACK_DEVICE void reduce_and_scan() {
     constexpr int depth = tuning.depth;
     const bool ends_partial = elements_of(column_.tile(column_.count() - 1)) < shape::tile_elements;
@@ -158,19 +139,19 @@ private:
     uninitialized_array<T, rows> waiting[depth]; // V(lane), inclusive, of this warp's rows; the oldest first
     for (int i = 0; i < full + depth; ++i) {
       if (i >= depth) {
-        scan<true>(i - depth, scanning, waiting[0]);
+        scan<true, Aligned>(i - depth, scanning, waiting[0]);
         ++scanning;
       }
       LOOKBACK_UNROLL
       for (int d = 1; d < depth; ++d) waiting[d - 1] = waiting[d];
       if (i < full) {
-        reduce<true>(i, reducing, waiting[depth - 1]);
+        reduce<true, Aligned>(i, reducing, waiting[depth - 1]);
         ++reducing;
       }
     }
     if (ends_partial) {
-      reduce<false>(full, reducing, waiting[0]);
-      scan<false>(full, scanning, waiting[0]);
+      reduce<false, false>(full, reducing, waiting[0]);
+      scan<false, false>(full, scanning, waiting[0]);
     }
   }
 
@@ -181,11 +162,8 @@ private:
     const int left = elements_of(tile) - (scanning_warp() * rows + r) * shape::row_elements;
     return left > shape::row_elements ? shape::row_elements : left < 0 ? 0 : left;
   }
-  LOOKBACK_DEVICE item *row_of(int stage, int r) const {
-    return reinterpret_cast<item *>(shared_.tiles[stage]) + (scanning_warp() * rows + r) * shape::row_elements;
-  }
 
-  template <bool Full>
+  template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void reduce(int i, ring_position<stages> at, uninitialized_array<T, rows> &totals) {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
@@ -193,8 +171,9 @@ private:
     simt::wait(shared_.copied[at.stage], at.phase);
     LOOKBACK_UNROLL
     for (int r = 0; r < rows; ++r) {
-      lane_vector<item, E> vector;
-      read_vector<E>(row_of(at.stage, r), E, vector);
+      const int row = scanning_warp() * rows + r;
+      const auto vector = source_.template read<Aligned>(shared_.tiles[at.stage], column_.tile(i), row,
+                                                         lane < whole_vectors(r) ? E : 0);
       if (lane < whole_vectors(r))
         construct(totals[r], fold_vector<E, T>([&](int k) { return static_cast<T>(vector.get(k)); }, op_));
     }
@@ -207,9 +186,10 @@ private:
     }
   }
 
-  template <bool Full>
+  template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void scan(int i, ring_position<stages> at, uninitialized_array<T, rows> &totals) {
-    constexpr bool fits = sizeof(stored) <= sizeof(item);
+    using raw = typename look_ahead_source<Problem, Tuning>::first_type;
+    constexpr bool fits = sizeof(stored) <= sizeof(raw) && alignof(stored) <= alignof(raw);
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
     const unsigned tile = column_.tile(i);
@@ -228,15 +208,16 @@ private:
       const int count = Full ? E : elements - lane * E;
       const T left = exchange.up(totals[r], 1, true);
       if (lane > 0 && count > 0) base.append(op_, left);
-      lane_vector<item, E> vector;
-      read_vector<E>(row_of(at.stage, r), E, vector);
+      const auto vector = source_.template read<Aligned>(shared_.tiles[at.stage], tile, row, count);
       lane_vector<stored, E> results;
       scan_vector<Problem::inclusive, E, T>(
           base, count, [&](int k) { return static_cast<T>(vector.get(k)); }, op_,
           [&](int k, const T &scanned, const T &element) {
             results.set(k, static_cast<stored>(problem_.project(scanned, element)));
           });
-      store_row<E, fits>(output + row * shape::row_elements, elements, vector_stores, row_of(at.stage, r), results);
+      store_row<E, fits && (Aligned || sizeof(stored) < 4)>(
+          output + row * shape::row_elements, elements, vector_stores,
+          source_.template row_of<Aligned>(shared_.tiles[at.stage], row), results);
     }
     if (fits && !vector_stores) simt::fence_before_bulk_copy(); // results went through the stage
     simt::synchronize_warp();
@@ -247,6 +228,7 @@ private:
   const tile_state<T> &state_;
   storage &shared_;
   decltype(Problem::op) op_;
+  const look_ahead_source<Problem, Tuning> source_;
   const std::uint64_t n_;
   const tile_column column_;
   typename lane_exchange<T>::storage nothing_;

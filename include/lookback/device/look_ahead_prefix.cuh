@@ -5,8 +5,19 @@
 #include <lookback/core/problem.cuh>
 #include <lookback/core/simt_sm90.cuh>
 #include <lookback/device/look_back.cuh>
+#include <lookback/device/tile_source.cuh>
 
 namespace lookback::detail {
+
+/// Whether a problem can take the pipeline: what it reads can be staged, results go to plain memory, accumulators are bytes and few.
+template <class Problem>
+struct can_look_ahead {
+  static constexpr bool value =
+      staged_input<typename Problem::input_type>::template possible<Problem::shape::vector_elements> &&
+      std::is_pointer<typename Problem::output_type>::value &&
+      std::is_trivially_copyable<typename Problem::stored>::value &&
+      std::is_trivially_copyable<typename Problem::accumulator>::value && sizeof(typename Problem::accumulator) <= 16;
+};
 
 /// Where a warp is in the ring of stages: the phase flips when it comes round.
 template <int Stages>
@@ -31,6 +42,9 @@ struct tile_column {
   LOOKBACK_DEVICE unsigned tile(int i) const { return first + i * step; }
 };
 
+template <class Problem, class Tuning>
+using look_ahead_source = tile_source<Problem, Tuning::value.scanning_warps>;
+
 /// A block's shared memory: the ring of stages. Each barrier says what has happened to the tile in its stage.
 template <class Problem, class Tuning>
 struct look_ahead_storage {
@@ -38,7 +52,7 @@ struct look_ahead_storage {
   using shape = typename Problem::shape;
   static constexpr int stages = Tuning::value.stages;
 
-  alignas(128) unsigned char tiles[stages][shape::tile_elements * sizeof(typename Problem::item)];
+  alignas(128) unsigned char tiles[stages][look_ahead_source<Problem, Tuning>::bytes];
   uninitialized_array<T, shape::tile_rows> row_totals[stages];
   uninitialized_array<T, shape::tile_rows> row_prefixes[stages]; // R, inclusive
   uninitialized_array<T, 1> prefix[stages];                      // everything left of the tile

@@ -48,7 +48,7 @@ public:
   LOOKBACK_DEVICE void copy(T *to, int count) const {
     const int vectors = count / vector;
     for (int v = simt::thread_index(); v < vectors; v += Threads)
-      simt::copy_vector_async<16>(to + v * vector, input_ + v * vector);
+      simt::copy_vector_async(to + v * vector, input_ + v * vector);
     for (int i = vectors * vector + simt::thread_index(); i < count; i += Threads) construct(to[i], input_[i]);
     simt::wait_for_copies();
   }

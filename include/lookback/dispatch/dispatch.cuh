@@ -11,6 +11,18 @@ namespace lookback::detail {
 /// The ways to the same bits.
 enum class path { fastest, cluster, wave, look_back, look_ahead };
 
+/// Whether results go where keys are: then the key before a tile may be gone when the tile is read.
+template <class Problem>
+bool writes_over_keys(const Problem &problem, std::uint64_t n) {
+  if constexpr (boundary_of<typename Problem::input_type>::exists) {
+    const auto keys = reinterpret_cast<std::uintptr_t>(problem.input.keys());
+    const auto output = reinterpret_cast<std::uintptr_t>(problem.output);
+    return keys < output + n * sizeof(*problem.output) && output < keys + n * sizeof(*problem.input.keys());
+  } else {
+    return false;
+  }
+}
+
 /// The path that a call takes, or cudaErrorNotSupported if `by` was asked for and cannot take it.
 template <class Problem>
 LOOKBACK_HOST_INLINE cudaError_t choose_path(const Problem &problem, std::uint64_t n, unsigned tiles, path &by,
@@ -26,10 +38,8 @@ LOOKBACK_HOST_INLINE cudaError_t choose_path(const Problem &problem, std::uint64
     by = path::cluster;
   if (may_be(path::wave) && tiles <= largest_wave<Problem, wave_tiles<Problem>>::of(device)) by = path::wave;
   if constexpr (can_look_ahead<Problem>::value)
-    if (may_be(path::look_ahead) &&
-        (wanted == path::look_ahead || n * sizeof(typename Problem::item) >= look_ahead_from_bytes) &&
-        reinterpret_cast<std::uintptr_t>(problem.input) % 16 == 0 &&
-        can_launch_look_ahead<Problem, look_ahead_row>::of(device) != 0)
+    if (may_be(path::look_ahead) && !writes_over_keys(problem, n) &&
+        can_launch_look_ahead<Problem, look_ahead_row<Problem>>::of(device) != 0)
       by = path::look_ahead;
   return wanted == path::fastest || wanted == by ? cudaSuccess : cudaErrorNotSupported;
 }
@@ -44,7 +54,8 @@ cudaError_t launch_scan(const Problem &problem, const tile_state<typename Proble
   cudaError_t status = cudaErrorCooperativeLaunchTooLarge;
   if (by == path::wave) status = launch_tiles<Problem, wave_tiles<Problem>>(problem, state, n, stream);
   if constexpr (can_look_ahead<Problem>::value)
-    if (by == path::look_ahead) status = launch_look_ahead<Problem, look_ahead_row>(problem, state, n, device, stream);
+    if (by == path::look_ahead)
+      status = launch_look_ahead<Problem, look_ahead_row<Problem>>(problem, state, n, device, stream);
   if (status != cudaErrorCooperativeLaunchTooLarge) return status;
   if (by != path::look_back) cudaGetLastError();
   return launch_tiles<Problem, look_back_tiles<Problem>>(problem, state, n, stream);

@@ -34,12 +34,19 @@ constexpr int fit_in_shared(int wanted) {
   return fit < 1 ? 1 : fit < wanted ? fit : wanted;
 }
 
-/// The tiles of one wave.
+/// The tiles of one wave: 528 of them, on an H200, 264 by key. H200, us, by warps x blocks:
+///            2^18 i32   2^20 i32   2^18 f64   2^22 i32   2^18 by key
+///    8 x 4      6.4        8.2        6.9                    9.7 (x 2)
+///   16 x 2      6.3        8.0        7.6                    8.9 (x 1)
+///    4 x 8      6.9        8.3        7.6       16.4                    the pipeline takes 16.4 there, too
 template <class Problem>
 struct wave_tiles {
   static constexpr int rows = Problem::shape::tile_rows, warps = rows < 8 ? rows : 8;
-  static constexpr look_back_tuning value{warps, fit_in_shared<Problem, warps, look::over_wave>(4), look::over_wave};
+  static constexpr int blocks = boundary_of<typename Problem::input_type>::exists ? 2 : 4; // more would spill registers
+  static constexpr look_back_tuning value{warps, fit_in_shared<Problem, warps, look::over_wave>(blocks),
+                                          look::over_wave};
 };
+
 /// The look-back. H200, i32 inclusive sum, warps x blocks, us:   2^28
 ///   8 x 1                                                        813
 ///   4 x 10                                                       621
@@ -49,19 +56,29 @@ struct look_back_tiles {
   static constexpr look_back_tuning value{warps, fit_in_shared<Problem, warps, look::back>(10), look::back};
 };
 
-/// The pipeline. H200, us, by stages, depth, scanning warps, look-ahead warps:
-///                    2^28 i32   2^28 f32   2^27 i64   2^28 i8
-///   12, 6, 16, 2        551        545        534       148
-///   12, 6, 16, 3        597        596        565       168    more look-ahead warps poll more
-///   12, 6, 16, 1        718        674        783       165    one cannot keep up
-///   12, 5, 16, 2        544        577        543       156
-///   12, 6,  8, 3        612        623        595       174
+/// The pipeline. H200, us, by stages, tiles in flight, depth, scanning warps, look-ahead warps:
+///                     2^24 i32   2^28 i32   2^30 i8   2^27 f64   2^24 i128   2^28 by key   2^28 i8 to i32
+///   12, 3, 6, 16, 2     40.4       525        538       525         218           818            360
+///   12, 2, 6, 16, 2     41.3       559        559       559
+///   12, 4, 6, 16, 2     40.8       526        530       527
+///   12, 6, 6, 16, 2     41.4       527        531       526
+///   12, 3, 4, 16, 2     41.6       571        587       589
+///   12, 3, 6, 16, 3                                     (578 for 2^28 transformed i32)          1230           342
+///   12, 3, 6,  8, 2                                                 167           921
+template <class Problem>
 struct look_ahead_row {
-  static constexpr look_ahead_tuning value{12, 3, 6, 16, 2};
+  using T = typename Problem::accumulator;
+  static constexpr int stage = tile_source<Problem, 8>::bytes, tile = Problem::shape::tile_elements;
+  // A tile's reads and writes, against those of 4-byte elements: what is counted in tiles there is a time.
+  static constexpr double traffic = (stage + tile * sizeof(typename Problem::stored)) / 32768.0;
+  static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
+  static constexpr int depth = tiles_for(6), in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
+  static constexpr int fit =
+      224 * 1024 / (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
+  static constexpr int stages = fit < 2 * depth ? fit : 2 * depth;
+  static constexpr look_ahead_tuning value{stages, in_flight, depth < stages ? depth : stages - 1,
+                                           sizeof(T) <= 8 ? 16 : 8, traffic < 0.8 ? 3 : 2};
 };
-/// From how many bytes of input on the pipeline is faster than the look-back: 2^22 i32 20.7 against 18.0 us, 2^24 i32
-/// 48.4 against 50.1.
-constexpr std::uint64_t look_ahead_from_bytes = std::uint64_t{1} << 24;
 
 /// Threads that zero the state: a few waves at most.
 constexpr int prepare_threads = 256;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// Inputs that can wait in shared memory as the bytes they are in memory: a pointer, a transformation of what a pointer has,
+// keys and values. A lane makes its elements of the bytes when it needs them.
+#pragma once
+
+#include <lookback/block/transfer.cuh>
+#include <lookback/core/by_key.cuh>
+
+namespace lookback::detail {
+
+/// The vector that begins `skip` bytes behind the first of two side by side.
+template <int Bytes>
+LOOKBACK_DEVICE simt::vector_words<Bytes> shifted(const simt::vector_words<Bytes> &low,
+                                                  const simt::vector_words<Bytes> &high, int skip) {
+  constexpr int count = Bytes / 4;
+  std::uint32_t words[2 * count];
+  LOOKBACK_UNROLL
+  for (int w = 0; w < 2 * count; ++w) words[w] = w < count ? low.words[w] : high.words[w - count];
+  LOOKBACK_UNROLL
+  for (int distance = count / 2; distance > 0; distance /= 2) {
+    LOOKBACK_UNROLL
+    for (int w = 0; w + distance < 2 * count; ++w)
+      if ((skip / 4 & distance) != 0) words[w] = words[w + distance];
+  }
+  simt::vector_words<Bytes> result;
+  LOOKBACK_UNROLL
+  for (int w = 0; w < count; ++w) result.words[w] = simt::shift_right(words[w], words[w + 1], skip % 4 * 8);
+  return result;
+}
+
+/// `Bytes` bytes at `address` in shared memory, whatever its alignment: what is there from the boundary before it to the one
+/// behind it, shifted.
+template <int Bytes>
+LOOKBACK_DEVICE simt::vector_words<Bytes> load_shifted(const unsigned char *address) {
+  simt::vector_words<Bytes> result;
+  if constexpr (Bytes < 4) {
+    std::memcpy(static_cast<void *>(&result), address, Bytes);
+  } else {
+    const int skip = static_cast<int>(reinterpret_cast<std::uintptr_t>(address) % Bytes);
+    result = shifted<Bytes>(simt::load_vector<Bytes>(address - skip), simt::load_vector<Bytes>(address - skip + Bytes),
+                            skip);
+  }
+  return result;
+}
+
+/// Vector of the lane of a row of T that waits at `row`; `aligned`: to 16 bytes.
+template <int E, class T>
+LOOKBACK_DEVICE lane_vector<T, E> staged_vector(const unsigned char *row, bool aligned) {
+  constexpr int bytes = lane_vector<T, E>::bytes;
+  const unsigned char *const mine = row + simt::lane_index() * bytes;
+  lane_vector<T, E> vector;
+  vector.words = aligned ? simt::load_vector<bytes>(mine) : load_shifted<bytes>(mine);
+  return vector;
+}
+
+/// What is staged of an input: one array or two.
+///   element<A>      type of the elements of array A, and `array<A>(input)` where they are
+///   reads_before    an element is made of the one before it in array 1, too
+///   vector<E>       a lane's elements, made of its bytes of row `row` of tile `tile`, `count` of which exist
+template <class Input, class = void>
+struct staged_input {
+  template <int E>
+  static constexpr bool possible = false;
+};
+
+template <class T>
+struct staged_input<T *, void> {
+  template <int E>
+  static constexpr bool possible = lane_vector<std::remove_cv_t<T>, E>::packed;
+  static constexpr int arrays = 1;
+  static constexpr bool reads_before = false;
+  template <int>
+  using element = std::remove_cv_t<T>;
+  template <int>
+  LOOKBACK_DEVICE static const T *array(T *input) {
+    return input;
+  }
+
+  template <int E>
+  class vector {
+  public:
+    LOOKBACK_DEVICE vector(T *, const unsigned char *const *rows, const bool *aligned, unsigned, int, int)
+        : raw_(staged_vector<E, std::remove_cv_t<T>>(rows[0], aligned[0])) {}
+    LOOKBACK_DEVICE auto get(int k) const { return raw_.get(k); }
+
+  private:
+    lane_vector<std::remove_cv_t<T>, E> raw_;
+  };
+};
+
+/// Thrust's transform_iterator, and any other that has a function over a base which is a pointer.
+template <class Iterator>
+struct staged_input<
+    Iterator,
+    std::enable_if_t<std::is_pointer<std::decay_t<decltype(std::declval<const Iterator &>().base())>>::value &&
+                     sizeof(decltype(std::declval<const Iterator &>().functor())) != 0>> {
+  using raw = value_t<std::decay_t<decltype(std::declval<const Iterator &>().base())>>;
+  template <int E>
+  static constexpr bool possible = lane_vector<raw, E>::packed &&std::is_trivially_copyable<value_t<Iterator>>::value;
+  static constexpr int arrays = 1;
+  static constexpr bool reads_before = false;
+  template <int>
+  using element = raw;
+  template <int>
+  LOOKBACK_DEVICE static const raw *array(const Iterator &input) {
+    return input.base();
+  }
+
+  template <int E>
+  class vector {
+  public:
+    LOOKBACK_DEVICE vector(const Iterator &input, const unsigned char *const *rows, const bool *aligned, unsigned, int,
+                           int)
+        : input_(input), raw_(staged_vector<E, raw>(rows[0], aligned[0])) {}
+    LOOKBACK_DEVICE auto get(int k) const {
+      auto function = input_.functor();
+      return static_cast<value_t<Iterator>>(function(raw_.get(k)));
+    }
+
+  private:
+    const Iterator &input_;
+    lane_vector<raw, E> raw_;
+  };
+};
+
+/// Values, and keys of which each is compared with the one before it.
+template <class T, class Key, class Value, class Equal, class Operator, class Initial, int TileElements>
+struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, TileElements>, void> {
+  using input_type = keyed_input<T, Key *, Value *, Equal, Operator, Initial, TileElements>;
+  using key = std::remove_cv_t<Key>;
+  using value = std::remove_cv_t<Value>;
+  template <int E>
+  static constexpr bool possible = lane_vector<value, E>::packed &&lane_vector<key, E>::packed;
+  static constexpr int arrays = 2;
+  static constexpr bool reads_before = true;
+  template <int A>
+  using element = std::conditional_t<A == 0, value, key>;
+  template <int A>
+  LOOKBACK_DEVICE static const element<A> *array(const input_type &input) {
+    if constexpr (A == 0)
+      return input.values();
+    else
+      return input.keys();
+  }
+
+  template <int E>
+  class vector {
+  public:
+    LOOKBACK_DEVICE vector(const input_type &input, const unsigned char *const *rows, const bool *aligned,
+                           unsigned tile, int row, int count)
+        : input_(input), values_(staged_vector<E, value>(rows[0], aligned[0])) {
+      const bool first = simt::lane_index() == 0 && row == 0 && tile == 0; // nothing is to the left
+      const auto keys = staged_vector<E, key>(rows[1], aligned[1]);
+      key before = simt::shuffle_up(keys.get(E - 1), 1);
+      if (simt::lane_index() == 0 && !first)
+        before =
+            row == 0 && input.saves_keys() ? input.key_before(tile) : *(reinterpret_cast<const key *>(rows[1]) - 1);
+      LOOKBACK_UNROLL
+      for (int k = 0; k < E; ++k) {
+        const bool head = k < count && ((k == 0 && first) || input.is_head(before, keys.get(k)));
+        heads_ |= unsigned{head} << k;
+        before = keys.get(k);
+      }
+    }
+    LOOKBACK_DEVICE keyed<T> get(int k) const { return input_.element(values_.get(k), (heads_ >> k & 1) != 0); }
+
+  private:
+    const input_type &input_;
+    lane_vector<value, E> values_;
+    unsigned heads_ = 0;
+  };
+};
+
+} // namespace lookback::detail
