@@ -34,6 +34,8 @@ const char *name_of_operation(operation which) {
   case operation::load: return "a load, again";
   case operation::wait: return "wait";
   case operation::wait_for_cluster: return "wait_for_cluster";
+  case operation::arrive_at_grid: return "arrive_at_grid";
+  case operation::wait_for_grid: return "wait_for_grid";
   case operation::wait_for_previous_kernel: return "wait_for_previous_kernel";
   }
   return "?";
@@ -89,7 +91,8 @@ struct warp_state {
   block_state *block;
   int index;
   // Every lane is in exactly one of these, or runs.
-  std::uint32_t ready = full, in_warp = 0, in_block = 0, stalled = 0, in_grid = 0, in_barrier = 0, in_cluster = 0, finished = 0;
+  std::uint32_t ready = full, in_warp = 0, in_block = 0, stalled = 0, in_grid = 0, in_barrier = 0, in_cluster = 0, in_grid_barrier = 0,
+                finished = 0;
   std::uint64_t watched = 0;  // a bit for each address that was looked at, by its hash
   std::uint32_t outdated = 0; // lanes whose last look may be out of date
   meeting meets;
@@ -135,8 +138,10 @@ struct block_state {
   std::vector<warp_state> warps;
   std::vector<lane_state> lanes;
   unsigned char *shared = nullptr;
+  operation meets = operation::none;
   int arrived = 0, parity = 0, finished = 0;
   char order[2] = {};
+  bool arrived_at_grid = false; // and has not waited
   bool starved = false;
   std::map<const void *, barrier_state> barriers;
   std::vector<bulk_job> jobs;
@@ -151,6 +156,9 @@ struct grid_state {
   std::uint64_t cluster_arrived = 0;
   int cluster_parity = 0;
   char cluster_order[2] = {};
+  unsigned blocks_arrived = 0; // at the grid barrier
+  int barrier_parity = 0;
+  char barrier_order[2] = {};
   char began = 0, ended = 0; // whose addresses ThreadSanitizer's clocks hang on
 
   bool complete() const { return finished == threads; }
@@ -254,7 +262,7 @@ machine::machine(const schedule &chosen, const std::vector<kernel> &stream, cons
   const unsigned slots[] = {most, 2 + random.below(6), 1 + random.below(most)};
   slots_ = which == mode::one_slot ? 1 : slots[random.below(3)];
   for (const kernel &code : stream)
-    slots_ = std::max(slots_, code.cooperative || code.cluster ? code.blocks : code.resident);
+    slots_ = std::max(slots_, code.cluster ? code.blocks : code.resident);
   if (which == mode::starve_one_block) starved_ = random.below(most) + (grids_.size() > 1 ? stream.front().blocks : 0);
 }
 
@@ -299,8 +307,13 @@ std::string machine::who_waits() const {
         continue;
       }
       const std::string file = one.where.file;
-      text << (one.warp->ready & one.bit ? " can run" : " waits") << " in " << name_of_operation(one.waits_in) << ", "
-           << file.substr(file.find_last_of('/') + 1) << ':' << one.where.line;
+      text << (one.warp->ready & one.bit ? " can run" : " waits");
+      if (one.warp->in_grid_barrier & one.bit)
+        text << " for the grid barrier, " << block->grid->blocks_arrived << " of " << block->grid->code->blocks
+             << " blocks have arrived";
+      else
+        text << " in " << name_of_operation(one.waits_in);
+      text << ", " << file.substr(file.find_last_of('/') + 1) << ':' << one.where.line;
       if ((one.waits_in == operation::back_off || one.waits_in == operation::load) && one.looked_at != nullptr) text << ", for " << cell_name(one.looked_at);
     }
   }
@@ -558,7 +571,7 @@ void machine::thread_body() {
   if (!self.copies.empty()) fail("ends before its copies have arrived");
   if (warp.meets.arrived != 0)
     fail(std::string("ends while others of its warp wait in ") + name_of_operation(warp.meets.which));
-  if (block.arrived != 0) fail("ends while others of its block wait in synchronize_block");
+  if (block.arrived != 0) fail(std::string("ends while others of its block wait in ") + name_of_operation(block.meets));
   warp.ready &= ~self.bit;
   warp.finished |= self.bit;
   ++block.finished;
@@ -588,11 +601,16 @@ std::uint64_t watch_bit(const void *address) { return std::uint64_t{1} << (reint
 
 // ---- what kernels call -----------------------------------------------------------------------------------------------
 
-void synchronize_block(source_line where) {
+namespace {
+
+void meet_block(operation which, source_line where) {
   machine &m = *running;
   lane_state &self = *m.lane;
   block_state &block = *self.warp->block;
-  if (block.finished != 0) m.fail("synchronize_block after threads of the block have ended");
+  if (block.finished != 0) m.fail(std::string(name_of_operation(which)) + " after threads of the block have ended");
+  if (block.arrived == 0) block.meets = which;
+  if (block.meets != which)
+    m.fail(std::string(name_of_operation(which)) + ", but others of the block wait in " + name_of_operation(block.meets));
   const int parity = block.parity;
   release(&block.order[parity]);
   if (++block.arrived == static_cast<int>(block.lanes.size())) {
@@ -603,12 +621,10 @@ void synchronize_block(source_line where) {
       warp.in_block = 0;
     }
   } else {
-    m.wait_as(&warp_state::in_block, operation::synchronize_block, where);
+    m.wait_as(&warp_state::in_block, which, where);
   }
   acquire(&block.order[parity]);
 }
-
-namespace {
 
 /// Returns the parity under which the meeting's results lie.
 int meet(machine &m, operation which, int argument, bool bit, const void *value, std::size_t bytes, source_line where) {
@@ -647,6 +663,8 @@ int meet(machine &m, operation which, int argument, bool bit, const void *value,
 }
 
 } // namespace
+
+void synchronize_block(source_line where) { meet_block(operation::synchronize_block, where); }
 
 unsigned meet_warp(operation which, int argument, bool bit, source_line where) {
   machine &m = *running;
@@ -814,6 +832,45 @@ void wait_for_cluster(source_line where) {
   if (grid.cluster_parity == self.cluster_parity) m.wait_as(&warp_state::in_cluster, operation::wait_for_cluster, where);
   acquire(&grid.cluster_order[self.cluster_parity]);
   self.cluster_parity = -1;
+}
+
+int arrive_at_grid(source_line where) {
+  machine &m = *running;
+  lane_state &self = *m.lane;
+  block_state &block = *self.warp->block;
+  grid_state &grid = *block.grid;
+  if (!grid.code->cooperative) m.fail("arrives at the grid barrier of a launch that is not cooperative");
+  if (block.arrived_at_grid) m.fail("arrives at the grid barrier twice without waiting");
+  const int phase = grid.barrier_parity; // it cannot end before this thread has met its block
+  meet_block(operation::arrive_at_grid, where);
+  if (self.place.thread != 0) return phase;
+  m.maybe_yield();
+  block.arrived_at_grid = true;
+  release(&grid.barrier_order[phase]);
+  if (++grid.blocks_arrived != grid.code->blocks) return phase;
+  grid.blocks_arrived = 0;
+  grid.barrier_parity ^= 1;
+  for (const auto &each : m.resident)
+    for (warp_state &warp : each->warps) {
+      warp.ready |= warp.in_grid_barrier;
+      warp.in_grid_barrier = 0;
+    }
+  return phase;
+}
+
+void wait_for_grid(int phase, source_line where) {
+  machine &m = *running;
+  lane_state &self = *m.lane;
+  block_state &block = *self.warp->block;
+  grid_state &grid = *block.grid;
+  if (phase < 0) m.fail("waits for the grid barrier without having arrived");
+  if (self.place.thread == 0) {
+    m.maybe_yield();
+    if (grid.barrier_parity == phase) m.wait_as(&warp_state::in_grid_barrier, operation::wait_for_grid, where);
+    acquire(&grid.barrier_order[phase]);
+    block.arrived_at_grid = false;
+  }
+  meet_block(operation::wait_for_grid, where);
 }
 
 const void *in_block(const void *mine, unsigned rank) {

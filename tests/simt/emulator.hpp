@@ -42,8 +42,8 @@ struct kernel {
   std::size_t shared_bytes;
   std::function<void()> body; // of one thread
   bool may_overlap = false; // starts when the kernel before allows it, not when that has ended
-  bool cooperative = false; // all blocks are resident
-  bool cluster = false;     // and are one cluster
+  bool cooperative = false; // has a grid barrier; that all blocks are resident, `resident` says
+  bool cluster = false;     // all blocks are resident, and are one cluster
   unsigned resident = 1;    // blocks that are resident at least, as long as so many are left
 };
 
@@ -84,7 +84,7 @@ struct thread_place {
 /// Of the thread that runs.
 extern const thread_place *here;
 
-enum class operation { none, synchronize_block, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel, wait, wait_for_cluster };
+enum class operation { none, synchronize_block, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel, wait, wait_for_cluster, arrive_at_grid, wait_for_grid };
 
 void synchronize_block(source_line where);
 /// The thread arrives at a collective of its warp and continues when all 32 have; returns everybody's bits. `argument` must
@@ -125,6 +125,11 @@ void arrive_at_cluster(source_line where);
 void wait_for_cluster(source_line where);
 /// Where block `rank` of the cluster has what this block has at `mine`.
 const void *in_block(const void *mine, unsigned rank);
+
+/// The barrier of a cooperative launch, in two halves, both of them barriers of the block as well: the block's first thread
+/// arrives when the block has met, and the block meets again when that thread has waited. Returns what is to be waited for.
+int arrive_at_grid(source_line where);
+void wait_for_grid(int phase, source_line where);
 
 /// A coin of the schedule's.
 bool coin();

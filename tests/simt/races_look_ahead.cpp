@@ -12,13 +12,13 @@ void pipeline(Initial initial, test::interval first) {
   using element = test::widened<test::interval, 16>;
   const auto elements = test::interval_elements<element, test::interval>(20 * 1024);
   test::for_each_trial(20, [&](test::trial &one) {
-    const std::size_t n = test::pick_size(one, test::tree_sizes(16, 8), elements.size());
+    const std::size_t n = test::pick_size(one, test::tree_sizes(16, 8), elements.size(), 1025); // more than one tile
     std::vector<test::interval> output(n), expected;
     for (std::uint32_t i = 0; i < n; ++i) expected.push_back({first.begin, first.end + i});
-    test::scan_ahead<test::look_ahead_by<3, 1, 2, 2>>(
+    test::scan_ahead<test::look_ahead_by<3, 2, 1, 2, 2>>(
         lookback::detail::make_problem<Inclusive, test::interval>(elements.data(), output.data(),
                                                                   test::join_neighbours{}, initial),
-        n, 1 + one.random() % 4, true, one.schedule);
+        n, 1 + one.random() % 4, one.schedule);
     REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
   });
 }

@@ -14,32 +14,27 @@
 
 namespace test {
 
-/// The state of a scan of `n` >= 1 elements, if it has one, and the kernel that prepares it. The temporary storage is as long as was asked
-/// for, at an address that the schedule picks, and full of garbage.
+/// The state of a scan in global memory: none, or cells that the scan empties itself, or that a kernel before it prepares.
+enum class preparation { no_state, by_itself, by_a_kernel };
+
+/// The state of a scan of `n` >= 1 elements, and the kernel that prepares it, if it needs one. The temporary storage is as long
+/// as was asked for, at an address that the schedule picks, and full of garbage.
 template <class Problem>
 class prepared_scan {
   using T = typename Problem::accumulator;
   using state_cells = lookback::detail::cells<T>;
 
 public:
-  prepared_scan(Problem problem_, std::uint64_t n, bool has_state, const emulator::schedule &chosen)
+  prepared_scan(Problem problem_, std::uint64_t n, preparation prepares, const emulator::schedule &chosen)
       : problem(problem_), tiles(static_cast<unsigned>(Problem::shape::tiles(n))), chosen_(chosen) {
     namespace core = lookback::detail;
-    if (tiles <= 1 || !has_state) return;
+    if (prepares == preparation::no_state) return;
     const core::workspace<Problem> layout(tiles);
     const std::size_t shift = chosen.seed / 7 % 3;
     storage_.assign(shift + layout.bytes(), static_cast<unsigned char>(0x81 + chosen.seed % 64));
     char *const base = layout.align(storage_.data() + shift);
     state = layout.state(base);
-    auto *const zeroed = reinterpret_cast<std::uint64_t *>(base);
-    const std::size_t words = layout.zeroed_bytes() / sizeof(std::uint64_t);
-    const unsigned blocks = 1 + static_cast<unsigned>(chosen.seed / 21 % 3), all = tiles;
-    if constexpr (core::boundary_of<typename Problem::input_type>::exists) {
-      problem.input.bind_boundary(layout.boundary(base));
-      stream_.push_back({blocks, 32, 0, [=, input = problem.input] { core::prepare_kernel(input, all, zeroed, words); }});
-    } else {
-      stream_.push_back({blocks, 32, 0, [=] { core::prepare_kernel(core::no_initial{}, all, zeroed, words); }});
-    }
+    if (prepares == preparation::by_a_kernel) prepare(layout, base);
     // Only for reports: the parts of the workspace in its order, each at a multiple of 256 bytes.
     const std::size_t groups = (tiles - 1) / Problem::shape::group_tiles + 1;
     const char *part = base;
@@ -63,56 +58,84 @@ public:
   lookback::detail::tile_state<T> state;
 
 private:
+  void prepare(const lookback::detail::workspace<Problem> &layout, char *base) {
+    namespace core = lookback::detail;
+    auto *const zeroed = reinterpret_cast<std::uint64_t *>(base);
+    const std::size_t words = layout.zeroed_bytes() / sizeof(std::uint64_t);
+    const unsigned blocks = 1 + static_cast<unsigned>(chosen_.seed / 21 % 3), all = tiles;
+    if constexpr (core::boundary_of<typename Problem::input_type>::exists) {
+      problem.input.bind_boundary(layout.boundary(base));
+      stream_.push_back({blocks, 32, 0, [=, input = problem.input] { core::prepare_kernel(input, all, zeroed, words); }});
+    } else {
+      stream_.push_back({blocks, 32, 0, [=] { core::prepare_kernel(core::no_initial{}, all, zeroed, words); }});
+    }
+  }
+
   const emulator::schedule chosen_;
   std::vector<unsigned char> storage_;
   std::vector<emulator::kernel> stream_;
   std::vector<emulator::named_memory> names_;
 };
 
+/// That all of its blocks are resident is what a cooperative launch guarantees.
+inline void launch_cooperatively(emulator::kernel &scanning, bool guaranteed) {
+  scanning.cooperative = true;
+  if (guaranteed) scanning.resident = scanning.blocks;
+}
+
 template <int Warps, lookback::detail::look Where>
-struct look_back_by {
+struct tiles_by {
   static constexpr lookback::detail::look_back_tuning value{Warps, 1, Where};
 };
 
-/// The general path, one block a tile; where the tiles are few enough, one cluster in half of the schedules; and one tile alone.
-template <int Warps, class Problem>
-void scan(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
+/// One block a tile, that looks where `Where` says.
+template <int Warps, lookback::detail::look Where, class Problem>
+void scan_tiles(Problem problem, std::uint64_t n, const emulator::schedule &chosen, bool guaranteed = true) {
   namespace core = lookback::detail;
   using core::look;
-  constexpr bool can_cluster = !core::boundary_of<typename Problem::input_type>::exists;
-  const std::uint64_t tiles = Problem::shape::tiles(n);
-  const bool cluster = can_cluster && tiles > 1 && tiles <= core::cluster_tiles_at_most && chosen.seed % 2 == 0;
-  prepared_scan<Problem> prepared(problem, n, !cluster, chosen);
-  emulator::kernel scanning{prepared.tiles, Warps * 32, sizeof(typename core::tile_scan<Problem, Warps>::storage),
-                            [n, cluster, problem = prepared.problem, state = prepared.state] {
-                              if (lookback::simt::block_count() == 1)
-                                core::decoupled_look_back_kernel<Problem, look_back_by<Warps, look::nowhere>>(problem, state, n);
-                              else if (!cluster)
-                                core::decoupled_look_back_kernel<Problem, look_back_by<Warps, look::back>>(problem, state, n);
-                              else if constexpr (can_cluster)
-                                core::decoupled_look_back_kernel<Problem, look_back_by<Warps, look::in_cluster>>(problem, state, n);
+  prepared_scan<Problem> prepared(problem, n,
+                                  Where == look::back        ? preparation::by_a_kernel
+                                  : Where == look::over_wave ? preparation::by_itself
+                                                             : preparation::no_state,
+                                  chosen);
+  emulator::kernel scanning{prepared.tiles, Warps * 32, sizeof(typename core::tile_scan<Problem, Warps, Where>::storage),
+                            [n, problem = prepared.problem, state = prepared.state] {
+                              core::decoupled_look_back_kernel<Problem, tiles_by<Warps, Where>>(problem, state, n);
                             }};
-  scanning.may_overlap = chosen.seed % 4 < 2;
-  scanning.cluster = cluster;
+  if (Where == look::back) scanning.may_overlap = chosen.seed % 4 < 2;
+  if (Where == look::in_cluster) scanning.cluster = true;
+  if (Where == look::over_wave) launch_cooperatively(scanning, guaranteed);
   prepared.run(std::move(scanning));
 }
 
-template <int Stages, int Depth, int ScanningWarps, int LookAheadWarps>
+/// One tile alone; and where tiles are more, any of the ways that dispatch has for so many.
+template <int Warps, class Problem>
+void scan(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
+  using lookback::detail::look;
+  const std::uint64_t tiles = Problem::shape::tiles(n), die = chosen.seed / 5 % 4;
+  if (tiles == 1) return scan_tiles<Warps, look::nowhere>(problem, n, chosen);
+  if (die == 0) return scan_tiles<Warps, look::over_wave>(problem, n, chosen);
+  if (die == 1 && tiles <= lookback::detail::cluster_tiles_at_most) return scan_tiles<Warps, look::in_cluster>(problem, n, chosen);
+  scan_tiles<Warps, look::back>(problem, n, chosen);
+}
+
+template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadWarps>
 struct look_ahead_by {
-  static constexpr lookback::detail::look_ahead_tuning value{Stages, Depth, ScanningWarps, LookAheadWarps};
+  static constexpr lookback::detail::look_ahead_tuning value{Stages, InFlight, Depth, ScanningWarps, LookAheadWarps};
 };
 
-/// The pipeline, on at most `blocks` blocks that are all resident, as a cooperative launch guarantees, or not.
+/// The pipeline, on at most `blocks` blocks.
 template <class Tuning, class Problem>
-void scan_ahead(Problem problem, std::uint64_t n, unsigned blocks, bool cooperative, const emulator::schedule &chosen) {
+void scan_ahead(Problem problem, std::uint64_t n, unsigned blocks, const emulator::schedule &chosen,
+                bool guaranteed = true) {
   namespace core = lookback::detail;
-  prepared_scan<Problem> prepared(problem, n, true, chosen);
+  prepared_scan<Problem> prepared(problem, n, preparation::by_itself, chosen);
   emulator::kernel scanning{std::min(blocks, prepared.tiles), Tuning::value.warps() * 32,
                             sizeof(core::look_ahead_storage<Problem, Tuning>),
                             [n, problem = prepared.problem, state = prepared.state] {
                               core::look_ahead_kernel<Problem, Tuning>(problem, state, n);
                             }};
-  scanning.cooperative = cooperative;
+  launch_cooperatively(scanning, guaranteed);
   prepared.run(std::move(scanning));
 }
 
