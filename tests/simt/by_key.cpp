@@ -12,9 +12,10 @@ using key = std::uint32_t;
 /// Values are intervals that are numbered within their segment, from 1; [0, 1) is the initial value.
 template <int Warps, class T>
 void intervals_by_key(std::uint64_t count, std::size_t tiles) {
-  const std::size_t tile = test::tree_sizes(sizeof(lookback::detail::keyed<T>), sizeof(T)).tile;
+  const test::tree_sizes size(sizeof(T), sizeof(T)); // as over the values
+  const std::size_t tile = size.tile;
   test::for_each_trial(count, [&](test::trial &one) {
-    const std::size_t n = test::pick_size(one, test::tree_sizes(sizeof(lookback::detail::keyed<T>), sizeof(T)), tiles * tile);
+    const std::size_t n = test::pick_size(one, size, tiles * tile);
     std::vector<key> keys;
     std::vector<T> values, inclusive, exclusive;
     key now = 0;
@@ -59,7 +60,7 @@ TEST_CASE("by key, 12-byte pairs") { intervals_by_key<4, test::interval>(100, 6)
 TEST_CASE("by key, objects") { intervals_by_key<4, test::owned_interval>(100, 6); }
 TEST_CASE("by key, floats against the tree") {
   test::for_each_trial(40, [&](test::trial &one) {
-    const std::size_t n = test::pick_size(one, test::tree_sizes(8, 4), 4 * 2048);
+    const std::size_t n = test::pick_size(one, test::tree_sizes(4, 4), 4 * 4096);
     std::vector<float> values, output(n);
     std::vector<key> keys;
     for (std::size_t i = 0; i < n; ++i) {

@@ -163,7 +163,7 @@ inline std::size_t pick_size(trial &one, const tree_sizes &size, std::size_t lar
   const std::size_t any = smallest + one.random() % (largest - smallest + 1);
   if (turn % 2 == 1) return any;
   std::vector<std::size_t> sizes;
-  for (std::size_t edge : {size.vector, size.row, size.tile, 2 * size.tile, 5 * size.tile, size.group, size.group + size.tile, 2 * size.group, 2 * size.group + size.tile, 3 * size.group + size.tile})
+  for (std::size_t edge : {size.vector, size.row, size.tile, 2 * size.tile, 5 * size.tile, size.group, size.group + size.tile, 2 * size.group, 2 * size.group + size.tile, 3 * size.group + size.tile, 4 * size.group + size.tile})
     for (std::size_t n : {edge - 1, edge, edge + 1})
       if (n >= smallest && n <= largest) sizes.push_back(n);
   return sizes[turn / 2 % sizes.size()];

@@ -84,9 +84,9 @@ TEST_CASE("4 bytes to 1, misaligned") {
 }
 /// The results go over the keys: a tile may overwrite the key that its right neighbour has to compare with.
 TEST_CASE("by key, over the keys") {
-  using number = std::uint32_t;
+  using number = std::uint64_t;
   test::for_each_trial(20, [&](test::trial &one) {
-    const test::tree_sizes size(8, 4);
+    const test::tree_sizes size(8, 8);
     const std::size_t n = test::pick_size(one, size, 3 * size.tile, size.tile + 1);
     std::vector<number> keys, values, expected;
     for (number i = 0; i < n; ++i) {
