@@ -9,15 +9,13 @@ struct inclusive_sum_misaligned : perf::inclusive_sum<int> {
   static constexpr int shift = 1;
 };
 
-/// The general path at every size, also where the default takes a faster one.
+/// The look-back at every size, also where the default takes a faster path.
 struct tree_look_back {
   static cudaError_t InclusiveSum(void *temporary, std::size_t &size, const std::int32_t *in, std::int32_t *out,
                                   long long n) {
     using namespace lookback::detail;
     const auto problem = make_problem<true, std::int32_t>(in, out, lookback::plus{}, no_initial{});
-    const bool many = decltype(problem)::shape::tiles(n) >= many_tiles_from;
-    return lookback::detail::scan(temporary, size, problem, n, nullptr,
-                                  many ? path::look_back_many : path::look_back_few);
+    return lookback::detail::scan(temporary, size, problem, n, nullptr, path::look_back);
   }
 };
 

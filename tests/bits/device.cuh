@@ -130,7 +130,7 @@ private:
     compared.finish();
   }
 
-  /// Lengths for one block, a cluster, the look-back with few and with many tiles, the pipeline; and the longest.
+  /// Lengths for one block, a cluster, a wave, the look-back, the pipeline; and the longest.
   template <class Random>
   std::vector<std::size_t> one_of_each(Random &random) const {
     const std::size_t tile = shape::tile_elements;
@@ -161,24 +161,33 @@ private:
     longest.finish();
   }
 
+  /// Tiles that one wave can have.
+  static std::size_t largest_wave() {
+    namespace detail = lookback::detail;
+    detail::device_facts facts;
+    REQUIRE_CUDA(detail::current_device(facts));
+    return detail::largest_wave<problem_type, detail::wave_tiles<problem_type>>::of(facts);
+  }
+
   /// The pipeline as on a GPU with `blocks` multiprocessors.
   cudaError_t scan_by_blocks(const T *in, T *out, std::size_t n, int blocks) {
     namespace detail = lookback::detail;
     auto problem = Kind::problem(in, out);
     detail::device_facts facts;
     if (const cudaError_t status = detail::current_device(facts); status != cudaSuccess) return status;
-    if (!detail::look_ahead_applies(problem, facts)) return cudaErrorNotSupported;
-    facts.multiprocessors = blocks;
-    const auto tiles = static_cast<unsigned>(shape::tiles(n));
-    const detail::workspace<problem_type> layout(tiles);
-    char *const base = layout.align(storage_.template as<void>());
-    const auto state = layout.state(base);
-    if (const cudaError_t status = detail::launch_prepare(problem, layout, base, tiles, nullptr); status != cudaSuccess)
-      return status;
-    return detail::launch_look_ahead(problem, state, n, facts, nullptr);
+    if constexpr (detail::can_look_ahead<problem_type>::value) {
+      if (detail::can_launch_look_ahead<problem_type, detail::look_ahead_row>::of(facts) == 0)
+        return cudaErrorNotSupported;
+      facts.multiprocessors = blocks;
+      const detail::workspace<problem_type> layout(static_cast<unsigned>(shape::tiles(n)));
+      const auto state = layout.state(layout.align(storage_.template as<void>()));
+      return detail::launch_look_ahead<problem_type, detail::look_ahead_row>(problem, state, n, facts, nullptr);
+    } else {
+      return cudaErrorNotSupported;
+    }
   }
 
-  /// The look-back launches a block a tile, so that its grid is given; the pipeline's is the number of multiprocessors.
+  /// A wave and the look-back launch a block a tile, so that their grid is given; the pipeline's is the number of multiprocessors.
   void compare_grids() {
     line<Kind> compared("GPU, grids of 1 to all multiprocessors");
     if (device_.major < 9) return compared.skip("no pipeline on this GPU");
@@ -202,24 +211,29 @@ private:
       path by;
       const char *name;
     } const paths[] = {{path::cluster, "GPU, by one cluster"},
-                       {path::look_back_few, "GPU, by look-back for few tiles"},
-                       {path::look_back_many, "GPU, by look-back for many tiles"},
+                       {path::wave, "GPU, by one wave"},
+                       {path::look_back, "GPU, by look-back"},
                        {path::look_ahead, "GPU, by the look-ahead pipeline"}};
     auto sizes = one_of_each(random);
     for (int i = 0; i < 20; ++i) sizes.push_back(1 + random() % 70000);
     sizes.push_back(most_);
+    const std::size_t wave = largest_wave();
+    for (const std::size_t n : {wave * shape::tile_elements, wave * shape::tile_elements + 1})
+      if (wave != 0) sizes.push_back(n);
     for (const auto &one : paths) {
       line<Kind> compared(one.name);
       for (const std::size_t n : sizes) {
         const std::size_t tiles = shape::tiles(n);
         if (one.by == path::cluster && tiles > 8) continue; // 16 where the GPU has room for so large a cluster
+        if (one.by == path::wave && tiles > wave && tiles > 1) continue;
         poison(output(), n);
         const cudaError_t status = scan(input(), output(), n, one.by);
         if (status == cudaErrorNotSupported && device_.major < 9) continue;
         REQUIRE_CUDA(status);
         compared.add(n, device_differing(output(), expected(), n));
       }
-      if (device_.major < 9 && (one.by == path::cluster || one.by == path::look_ahead))
+      if ((device_.major < 9 && (one.by == path::cluster || one.by == path::look_ahead)) ||
+          (wave == 0 && one.by == path::wave))
         compared.skip("no such path on this GPU");
       else
         compared.finish();

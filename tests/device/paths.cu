@@ -13,37 +13,52 @@ namespace {
 namespace detail = lookback::detail;
 using detail::path;
 
-constexpr path paths[] = {path::cluster, path::look_back_few, path::look_back_many, path::look_ahead};
+constexpr path paths[] = {path::cluster, path::wave, path::look_back, path::look_ahead};
 
 const char *name_of(path by) {
   switch (by) {
   case path::cluster: return "cluster";
-  case path::look_back_few: return "look-back, few tiles";
-  case path::look_back_many: return "look-back, many tiles";
+  case path::wave: return "wave";
+  case path::look_back: return "look-back";
   case path::look_ahead: return "look-ahead";
   default: return "the fastest";
   }
 }
 
-/// Edges of the tree; of the pipeline's grid, one tile a block and one more; and of its ring, which comes round and round.
-template <class Random>
-std::vector<std::size_t> lengths(std::size_t bytes, Random &random) {
+/// Tiles that one wave of such a problem can have: at least one a multiprocessor, where it exists.
+template <class Problem>
+unsigned largest_wave(const Problem &) {
+  detail::device_facts device;
+  REQUIRE_CUDA(detail::current_device(device));
+  const unsigned tiles = detail::largest_wave<Problem, detail::wave_tiles<Problem>>::of(device);
+  CHECK_GE(tiles, device.cooperates ? static_cast<unsigned>(device.multiprocessors) : 0u);
+  return tiles;
+}
+
+/// Edges of the tree; of the waves of `problems`, made for input and output that are not there; of the pipeline's grid, one
+/// tile a block and one more; and of its ring, which comes round and round.
+template <class Random, class... Problems>
+std::vector<std::size_t> lengths(std::size_t bytes, Random &random, const Problems &...problems) {
   auto sizes = test::edge_sizes(bytes, bytes, 3 * test::tree_sizes(bytes, bytes).group, random, 3);
   cudaDeviceProp device{};
   REQUIRE_CUDA(cudaGetDeviceProperties(&device, 0));
-  const std::size_t tile = test::tree_sizes(bytes, bytes).tile, wave = device.multiProcessorCount;
-  for (const std::size_t tiles : {wave - 1, wave, wave + 1, 6 * wave, 12 * wave, 13 * wave + random() % wave})
+  const std::size_t tile = test::tree_sizes(bytes, bytes).tile, blocks = device.multiProcessorCount;
+  for (const std::size_t tiles : {blocks - 1, blocks, blocks + 1, 6 * blocks, 12 * blocks, 13 * blocks + random() % blocks})
     sizes.push_back(tiles * tile + random() % 3 - 1);
+  for (const std::size_t wave : {std::size_t{largest_wave(problems)}...})
+    for (const std::size_t n : {(wave - 1) * tile, wave * tile - 1, wave * tile, wave * tile + 1, (wave + 1) * tile})
+      if (wave > 1) sizes.push_back(n);
   return sizes;
 }
 
 /// Where there is no such path for the problem or the device, it must say so; where there is one, it must run.
 template <class Problem>
-bool supported(const Problem &, path by, std::int64_t n, cudaError_t status) {
+bool supported(const Problem &problem, path by, std::int64_t n, cudaError_t status) {
   int major = 0;
   REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
   const auto tiles = Problem::shape::tiles(static_cast<std::uint64_t>(n));
   const bool must_run = tiles <= 1 || (by == path::cluster      ? major >= 9 && tiles <= 8
+                                       : by == path::wave       ? tiles <= largest_wave(problem)
                                        : by == path::look_ahead ? major >= 9 && detail::can_look_ahead<Problem>::value
                                                                 : true);
   const bool may_run = must_run || (by == path::cluster && major >= 9 && tiles <= 16);
@@ -80,74 +95,80 @@ void check_paths(const std::vector<In> &in, const std::vector<Out> &expected, st
 TEST_CASE_TEMPLATE("paths: the bits of sums", T, float, double) {
   TEST_RANDOM(random);
   const test::plus<T> op{};
-  for (const std::size_t n : lengths(sizeof(T), random)) {
+  const T init = T(0.3);
+  const auto inclusive = [=](const T *x, T *y) {
+    return detail::make_problem<true, T>(x, y, op, detail::no_initial{});
+  };
+  const auto exclusive = [=](const T *x, T *y) {
+    return detail::make_problem<false, T>(x, y, op, detail::initial_value<T>{init});
+  };
+  for (const std::size_t n : lengths(sizeof(T), random, inclusive(nullptr, nullptr), exclusive(nullptr, nullptr))) {
     const auto in = test::random_values<T>(n, random);
-    const T init = T(0.3);
-    check_paths<T>(in, test::tree_scan<T>(in, op, {}, true, sizeof(T), sizeof(T)), random() % 5, [&](auto x, auto y) {
-      return detail::make_problem<true, T>(x, y, op, detail::no_initial{});
-    });
+    check_paths<T>(in, test::tree_scan<T>(in, op, {}, true, sizeof(T), sizeof(T)), random() % 5, inclusive);
     check_paths<T>(in, test::tree_scan<T>(in, op, std::optional<T>(init), false, sizeof(T), sizeof(T)), random() % 5,
-                   [&](auto x, auto y) {
-                     return detail::make_problem<false, T>(x, y, op, detail::initial_value<T>{init});
-                   });
+                   exclusive);
   }
 }
 
 TEST_CASE_TEMPLATE("paths: sums of integers", T, std::int8_t, std::int16_t, std::int32_t, std::int64_t) {
   TEST_RANDOM(random);
   const test::plus<T> op{};
-  for (const std::size_t n : lengths(sizeof(T), random)) {
+  const auto sum = [=](const T *x, T *y) { return detail::make_problem<true, T>(x, y, op, detail::no_initial{}); };
+  for (const std::size_t n : lengths(sizeof(T), random, sum(nullptr, nullptr))) {
     const auto in = test::random_values<T>(n, random);
-    check_paths<T>(in, test::serial_inclusive(in, op), random() % 17, [&](auto x, auto y) {
-      return detail::make_problem<true, T>(x, y, op, detail::no_initial{});
-    });
+    check_paths<T>(in, test::serial_inclusive(in, op), random() % 17, sum);
   }
 }
 
 TEST_CASE("paths: narrow elements into a wider accumulator, and wide results") {
   TEST_RANDOM(random);
   const test::plus<std::int32_t> op{};
-  for (const std::size_t n : lengths(sizeof(std::int32_t), random)) {
+  const auto sum = [=](const std::int8_t *x, std::int32_t *y) {
+    return detail::make_problem<false, std::int32_t>(x, y, op, detail::initial_value<std::int32_t>{5});
+  };
+  for (const std::size_t n : lengths(sizeof(std::int32_t), random, sum(nullptr, nullptr))) {
     const auto in = test::random_values<std::int8_t>(n, random);
     const auto wide = test::converted<std::int32_t>(in);
-    check_paths<std::int32_t>(in, test::serial_exclusive(wide, op, std::int32_t{5}), random() % 5,
-                              [&](auto x, auto y) {
-                                return detail::make_problem<false, std::int32_t>(x, y, op,
-                                                                                 detail::initial_value<std::int32_t>{5});
-                              });
+    check_paths<std::int32_t>(in, test::serial_exclusive(wide, op, std::int32_t{5}), random() % 5, sum);
   }
 }
 
 TEST_CASE("paths: the interval monoid") {
   TEST_RANDOM(random);
+  using test::interval;
   const test::join_intervals op{};
-  for (const std::size_t n : lengths(sizeof(test::interval), random)) {
-    std::vector<test::interval> in, inclusive, exclusive;
+  const auto make_inclusive = [=](const interval *x, interval *y) {
+    return detail::make_problem<true, interval>(x, y, op, detail::no_initial{});
+  };
+  const auto make_exclusive = [=](const interval *x, interval *y) {
+    return detail::make_problem<false, interval>(x, y, op, detail::initial_value<interval>{test::interval_initial});
+  };
+  for (const std::size_t n :
+       lengths(sizeof(interval), random, make_inclusive(nullptr, nullptr), make_exclusive(nullptr, nullptr))) {
+    std::vector<interval> in, inclusive, exclusive;
     for (std::size_t i = 0; i < n; ++i) {
       in.push_back(test::interval_element(i));
-      inclusive.push_back(test::interval{1, static_cast<std::uint32_t>(i) + 2});
-      exclusive.push_back(test::interval{0, static_cast<std::uint32_t>(i) + 1});
+      inclusive.push_back(interval{1, static_cast<std::uint32_t>(i) + 2});
+      exclusive.push_back(interval{0, static_cast<std::uint32_t>(i) + 1});
     }
-    check_paths<test::interval>(in, inclusive, random() % 3, [&](auto x, auto y) {
-      return detail::make_problem<true, test::interval>(x, y, op, detail::no_initial{});
-    });
-    check_paths<test::interval>(in, exclusive, random() % 3, [&](auto x, auto y) {
-      return detail::make_problem<false, test::interval>(x, y, op,
-                                                         detail::initial_value<test::interval>{test::interval_initial});
-    });
+    check_paths<interval>(in, inclusive, random() % 3, make_inclusive);
+    check_paths<interval>(in, exclusive, random() % 3, make_exclusive);
   }
 }
 
 TEST_CASE("paths: in place") {
   TEST_RANDOM(random);
   const test::plus<std::int32_t> op{};
-  for (const std::size_t n : lengths(sizeof(std::int32_t), random)) {
+  const auto sum = [=](std::int32_t *data) {
+    return detail::make_problem<true, std::int32_t>(data, data, op, detail::no_initial{});
+  };
+  for (const std::size_t n : lengths(sizeof(std::int32_t), random, sum(nullptr))) {
     const auto in = test::random_values<std::int32_t>(n, random);
     const auto expected = test::serial_inclusive(in, op);
     for (const path by : paths) {
       INFO(name_of(by), ", n = ", n);
       const test::guarded_buffer<std::int32_t> data(in);
-      const auto problem = detail::make_problem<true, std::int32_t>(data.data(), data.data(), op, detail::no_initial{});
+      const auto problem = sum(data.data());
       std::size_t bytes = 0;
       REQUIRE_CUDA(detail::scan(nullptr, bytes, problem, static_cast<std::int64_t>(n), nullptr, by));
       const test::guarded_buffer<unsigned char> temporary(bytes);
@@ -156,6 +177,44 @@ TEST_CASE("paths: in place") {
       CHECK_EQ(test::first_difference(data.download(), expected), test::nowhere);
       CHECK(data.guards_intact());
     }
+  }
+}
+
+/// Not in place, over the keys, and over the values: a tile's results may lie where its neighbours have to read.
+TEST_CASE_TEMPLATE("paths: by key", T, std::uint32_t, std::uint64_t) {
+  TEST_RANDOM(random);
+  const test::plus<T> op{};
+  const lookback::equal_to equal{};
+  const auto inclusive = [=](const T *keys, const T *values, T *out) {
+    return detail::make_inclusive_by_key<T>(keys, values, out, equal, op);
+  };
+  const auto exclusive = [=](const T *keys, const T *values, T *out) {
+    return detail::make_exclusive_by_key<T>(keys, values, out, T{3}, equal, op);
+  };
+  const auto check = [&](const auto &keys, const auto &values, const auto &expected, auto make) {
+    const auto n = static_cast<std::int64_t>(keys.size());
+    for (const path by : paths)
+      for (const int where : {0, 1, 2}) {
+        INFO(name_of(by), ", n = ", n, ", the results over: ", where == 0 ? "nothing" : where == 1 ? "keys" : "values");
+        const test::guarded_buffer<T> device_keys(keys), device_values(values), elsewhere(keys.size());
+        const test::guarded_buffer<T> &out = where == 0 ? elsewhere : where == 1 ? device_keys : device_values;
+        const auto problem = make(device_keys.data(), device_values.data(), out.data());
+        std::size_t bytes = 0;
+        REQUIRE_CUDA(detail::scan(nullptr, bytes, problem, n, nullptr, by));
+        const test::guarded_buffer<unsigned char> temporary(bytes);
+        if (!supported(problem, by, n, detail::scan(temporary.data(), bytes, problem, n, nullptr, by))) continue;
+        CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
+        CHECK(out.guards_intact());
+        CHECK(temporary.guards_intact());
+      }
+  };
+  const auto problem = inclusive(nullptr, nullptr, nullptr);
+  const auto with_initial = exclusive(nullptr, nullptr, nullptr);
+  for (const std::size_t n : lengths(sizeof(T), random, problem, with_initial)) {
+    const auto keys = test::random_keys<T>(n, random, 1 + random() % 4);
+    const auto values = test::random_values<T>(n, random);
+    check(keys, values, test::serial_inclusive_by_key(keys, values, equal, op), inclusive);
+    check(keys, values, test::serial_exclusive_by_key(keys, values, equal, op, T{3}), exclusive);
   }
 }
 

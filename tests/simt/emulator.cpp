@@ -495,7 +495,9 @@ void machine::run() {
   // After a failure, the fibers of threads that have not ended are abandoned, with their stacks.
   for (const auto &block : resident)
     for (lane_state &one : block->lanes) one.runs->abandon();
-  if (!failure.empty()) throw std::runtime_error(failure);
+  if (failure.empty()) return;
+  for (fiber *one : used_) one->abandon(); // bulk copies that nobody has waited for
+  throw std::runtime_error(failure);
 }
 
 /// Makes one of the bulk copies that were asked for, any one.

@@ -112,16 +112,16 @@ mutation("static block ids instead of tickets" device/decoupled_look_back.cuh
 mutation("no wait for the kernel before" device/decoupled_look_back.cuh
          "simt::wait_for_previous_kernel();" "")
 mutation("no barrier between the ticket and its use" device/decoupled_look_back.cuh
-         "simt::synchronize_block();
-      tile = shared.ticket;"
-         "tile = shared.ticket;")
+         "    simt::synchronize_block();
+    tile = shared.ticket;"
+         "    tile = shared.ticket;")
 mutation("no barrier between the row totals and their use" device/decoupled_look_back.cuh
          "totals[i]);
     simt::synchronize_block();"
          "totals[i]);")
 mutation("no barrier between the prefix and its use" device/decoupled_look_back.cuh
          "left.value());
-    simt::synchronize_block();"
+      simt::synchronize_block();"
          "left.value());")
 mutation("no cluster barrier between a total and its use" device/cluster.cuh
          "  simt::arrive_at_cluster();
@@ -159,37 +159,95 @@ mutation("a group's prefix without its own total" device/look_back.cuh
 mutation("keys at the boundaries read in place" core/by_key.cuh
          "!equal(boundary_[i / TileElements], memory.own)" "!equal(keys_[i - 1], memory.own)")
 
+# ---- the wave ------------------------------------------------------------------------------------------------------------
+mutations_of(races_wave.cpp)
+set(fetch "    fetch_rows<E, rows>(input, elements, vector_loads, items);
+")
+set(prefetch "    if (Full && Where == look::back && simt::block_count() - tile > prefetch_distance + 1) {
+      const auto ahead = first_of(tile + prefetch_distance);
+      if constexpr (boundary_of<typename Problem::input_type>::exists) {
+        prefetch(problem.input.keys() + ahead, shape::tile_elements);
+        prefetch(problem.input.values() + ahead, shape::tile_elements);
+      } else {
+        prefetch(problem.input + ahead, shape::tile_elements);
+      }
+    }
+")
+set(arrival "    simt::grid_arrival cleared;
+    if constexpr (Where == look::over_wave) {
+      if (simt::thread_index() == 0) state.tile_totals.clear(tile);
+      cleared = simt::arrive_at_grid();
+    }
+")
+mutation("a wave without the cooperative guarantee" simt/scan.hpp "if (guaranteed) scanning.resident = scanning.blocks;" "")
+mutation("a wave launched like any kernel" simt/scan.hpp "scanning.cooperative = true;" "")
+mutation("a wave's cell not cleared" device/decoupled_look_back.cuh
+         "if (simt::thread_index() == 0) state.tile_totals.clear(tile);" "")
+mutation("a wave's cell cleared after the arrival" device/decoupled_look_back.cuh
+         "      if (simt::thread_index() == 0) state.tile_totals.clear(tile);
+      cleared = simt::arrive_at_grid();"
+         "      cleared = simt::arrive_at_grid();
+      if (simt::thread_index() == 0) state.tile_totals.clear(tile);")
+mutation("the flag of a cleared cell left as it is" device/tile_state.cuh "Memory::store_release(flags_ + i, 0);" "")
+mutation("totals of a wave read before all cells are cleared" device/one_wave.cuh
+         "simt::wait_for_grid(static_cast<simt::grid_arrival &&>(cleared));" "")
+mutation("a wave arrives before it has read its keys" device/decoupled_look_back.cuh
+         "${fetch}${prefetch}${arrival}" "${arrival}${fetch}${prefetch}")
+mutation("no barrier between the groups of a wave and their use" device/one_wave.cuh
+         "  simt::synchronize_block();
+
+  maybe<T> left;"
+         "  maybe<T> left;")
+mutation("a total of a wave used before it is there" device/look_back.cuh
+         "ready = ready && (watched(u) >= tile || seen[u].ready());" "ready = ready && (watched(u) + 1 >= tile || seen[u].ready());")
+
 # ---- the pipeline --------------------------------------------------------------------------------------------------------
 mutations_of(races_look_ahead.cpp)
-mutation("the cooperative guarantee dropped" simt/scan.hpp "scanning.cooperative = cooperative;" "")
+mutation("the cooperative guarantee dropped" simt/scan.hpp "if (guaranteed) scanning.resident = scanning.blocks;" "")
+mutation("cells not cleared" device/look_ahead.cuh "    clear_totals();
+" "")
+mutation("cells cleared after the arrival" device/look_ahead.cuh
+         "    clear_totals();
+    simt::grid_arrival arrival = simt::arrive_at_grid();"
+         "    simt::grid_arrival arrival = simt::arrive_at_grid();
+    clear_totals();")
+mutation("totals read before all cells are cleared" device/look_ahead.cuh
+         "simt::wait_for_grid(static_cast<simt::grid_arrival &&>(arrival));" "")
 mutation("barriers not published" device/look_ahead.cuh "simt::publish_barriers();" "")
-mutation("no block barrier between the barriers and their use" device/look_ahead.cuh
-         "    }
-    simt::synchronize_block();"
-         "    }")
+mutation("copies begun before the barriers are there" device/look_ahead.cuh
+         "    simt::grid_arrival arrival = simt::arrive_at_grid();
+    copying next;
+    if (warp == 0) copy(next, tuning.in_flight);"
+         "    copying next;
+    if (warp == 0) copy(next, tuning.in_flight);
+    simt::grid_arrival arrival = simt::arrive_at_grid();")
 mutation("a stage filled before its tile is scanned" device/look_ahead.cuh
-         "simt::wait(shared_.scanned[at.stage], at.phase);" "")
-mutation("the first round waits for scans that come after it" device/look_ahead.cuh "at.phase = 1;" "at.phase = 0;")
+         "simt::wait(shared_.scanned[stage], next.at.phase ^ 1);" "")
+mutation("the first round waits for scans that come after it" device/look_ahead.cuh
+         "simt::wait(shared_.scanned[stage], next.at.phase ^ 1);" "simt::wait(shared_.scanned[stage], next.at.phase);")
 mutation("bytes not owed to the barrier of a copy" device/look_ahead.cuh
-         "simt::arrive_and_expect(shared_.copied[at.stage], bulk);" "simt::arrive(shared_.copied[at.stage]);")
+         "simt::arrive_and_expect(shared_.copied[stage], bulk);" "simt::arrive(shared_.copied[stage]);")
 mutation("a tile reduced before it is copied" device/look_ahead.cuh
          "simt::wait(shared_.copied[at.stage], at.phase);" "")
 mutation("row totals not waited for" device/look_ahead.cuh "simt::wait(shared_.reduced[at.stage], at.phase);" "")
 mutation("arrival before the row totals are written" device/look_ahead.cuh
          "      LOOKBACK_UNROLL
       for (int r = 0; r < rows; ++r)
-        if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][simt::warp_index() * rows + r], totals[r]);
+        if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][scanning_warp() * rows + r], totals[r]);
       simt::arrive(shared_.reduced[at.stage]);"
          "      simt::arrive(shared_.reduced[at.stage]);
       LOOKBACK_UNROLL
       for (int r = 0; r < rows; ++r)
-        if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][simt::warp_index() * rows + r], totals[r]);")
+        if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][scanning_warp() * rows + r], totals[r]);")
 mutation("row prefixes not waited for" device/look_ahead.cuh "simt::wait(shared_.rows_ready[at.stage], at.phase);" "")
 mutation("the prefix not waited for" device/look_ahead.cuh "simt::wait(shared_.prefix_ready[at.stage], at.phase);" "")
-mutation("no warp barrier between the row prefixes and the arrival" device/look_ahead.cuh
-         "      simt::synchronize_warp();
-      if (lane == 0) simt::arrive(shared_.rows_ready[at.stage]);"
-         "      if (lane == 0) simt::arrive(shared_.rows_ready[at.stage]);")
+mutation("arrival before the row prefixes are written" device/look_ahead.cuh
+         "      if (lane < whole_rows) construct(shared_.row_prefixes[at.stage][lane], row[0]);
+      simt::arrive(shared_.rows_ready[at.stage]);"
+         "      simt::arrive(shared_.rows_ready[at.stage]);
+      if (lane < whole_rows) construct(shared_.row_prefixes[at.stage][lane], row[0]);")
+mutation("row prefixes of one lane taken for all" device/look_ahead.cuh
+         "simt::initialize(shared_.rows_ready[s], simt::warp_threads);" "simt::initialize(shared_.rows_ready[s], 1);")
 mutation("no warp barrier between the scan and the arrival" device/look_ahead.cuh
          "    simt::synchronize_warp();
     if (lane == 0) simt::arrive(shared_.scanned[at.stage]);"
@@ -199,7 +257,7 @@ mutation("a stage given back by one warp for all" device/look_ahead.cuh
 mutation("row totals of one warp taken for all" device/look_ahead.cuh
          "simt::initialize(shared_.reduced[s], tuning.scanning_warps);" "simt::initialize(shared_.reduced[s], 1);")
 mutation("a phase that does not flip" device/look_ahead_prefix.cuh "stage = 0, phase ^= 1;" "stage = 0;")
-mutation("a total used before it is there" device/look_ahead_prefix.cuh
+mutation("a total used before it is there" device/look_back.cuh
          "ready = ready && (watched(u) >= tile || seen[u].ready());" "ready = ready && (watched(u) + 1 >= tile || seen[u].ready());")
 mutation("the groups of the tile before not waited for" device/look_ahead_prefix.cuh
          "if (i > 0) simt::wait(shared.groups_ready[before.stage], before.phase);" "")

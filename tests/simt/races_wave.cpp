@@ -6,15 +6,15 @@
 
 namespace {
 
-/// Wide elements make tiles of one row a warp; one group of them, and the beginning of another.
+/// Wide elements make tiles of one row a warp.
 template <bool Inclusive, int Warps, class T, class Initial>
-void wave(Initial initial, test::interval first) {
+void wave(std::uint64_t count, std::size_t tiles, Initial initial, test::interval first) {
   namespace core = lookback::detail;
   constexpr std::size_t bytes = 512 / Warps;
   using element = test::widened<T, bytes>;
   const test::tree_sizes size(bytes, sizeof(T));
-  const auto elements = test::interval_elements<element, T>(35 * size.tile);
-  test::for_each_trial(15, [&](test::trial &one) {
+  const auto elements = test::interval_elements<element, T>(tiles * size.tile);
+  test::for_each_trial(count, [&](test::trial &one) {
     const std::size_t n = test::pick_size(one, size, elements.size(), size.tile + 1);
     INFO("n = ", n, ", tile = ", size.tile);
     std::vector<T> output(n, test::make_interval<T>({77, 78})), expected;
@@ -28,10 +28,11 @@ void wave(Initial initial, test::interval first) {
 } // namespace
 
 TEST_CASE("a wave, cells of one word, 2 warps") {
-  wave<false, 2, test::interval>(lookback::detail::initial_value<test::interval>{test::interval_initial}, {0, 1});
+  wave<false, 2, test::interval>(15, 35, lookback::detail::initial_value<test::interval>{test::interval_initial}, {0, 1});
 }
 TEST_CASE("a wave, cells with a flag, objects, 1 warp") {
-  wave<true, 1, test::owned_interval>(lookback::detail::no_initial{}, {1, 2});
+  wave<true, 1, test::owned_interval>(60, 5, lookback::detail::no_initial{}, {1, 2});
+  wave<true, 1, test::owned_interval>(15, 35, lookback::detail::no_initial{}, {1, 2});
 }
 /// The results go over the keys, and no key was saved: everyone must have read before anyone writes.
 TEST_CASE("a wave by key, over the keys") {

@@ -157,6 +157,56 @@ TEST_CASE("captured graphs replayed at the same time") {
   for (const auto &one : work) one->check();
 }
 
+/// The barrier that blocks of a cooperative launch meet at must be each launch's own.
+TEST_CASE("captured graphs of a wave and a pipeline, replayed at the same time and again") {
+  namespace core = lookback::detail;
+  TEST_RANDOM(random);
+  core::device_facts device;
+  REQUIRE_CUDA(core::current_device(device));
+  if (!device.cooperates) return; // neither exists there
+  /// Two scans of their own input, one behind the other, by two paths.
+  struct pair {
+    explicit pair(std::mt19937_64 &drawn)
+        : in(test::random_values<word>(2 * 4096 + drawn() % (100 * 4096), drawn)), expected(test::serial_inclusive(in, op)),
+          device_in(in), by_wave(in.size()), by_pipeline(in.size()) {
+      REQUIRE_CUDA(scan(nullptr, by_wave, core::path::wave, nullptr));
+      temporary = std::make_unique<test::guarded_buffer<unsigned char>>(bytes);
+    }
+    cudaError_t scan(void *room, const test::guarded_buffer<word> &out, core::path by, cudaStream_t s) {
+      const auto problem = core::make_problem<true, word>(static_cast<const word *>(device_in.data()), out.data(), op,
+                                                          core::no_initial{});
+      return core::scan(room, bytes, problem, static_cast<std::int64_t>(in.size()), s, by);
+    }
+    std::vector<word> in, expected;
+    test::guarded_buffer<word> device_in, by_wave, by_pipeline;
+    std::size_t bytes = 0;
+    std::unique_ptr<test::guarded_buffer<unsigned char>> temporary; // of both scans
+  };
+  std::vector<std::unique_ptr<pair>> pairs;
+  std::vector<test::stream> streams(callers);
+  std::vector<std::unique_ptr<test::captured>> graphs;
+  for (int i = 0; i < callers; ++i) {
+    pairs.push_back(std::make_unique<pair>(random));
+    pair &one = *pairs.back();
+    graphs.push_back(std::make_unique<test::captured>(streams[i], [&] {
+      REQUIRE_CUDA(one.scan(one.temporary->data(), one.by_wave, core::path::wave, streams[i]));
+      if (device.pipelines)
+        REQUIRE_CUDA(one.scan(one.temporary->data(), one.by_pipeline, core::path::look_ahead, streams[i]));
+    }));
+    CHECK_EQ(graphs.back()->cooperative_launches(), device.pipelines ? 2 : 1);
+  }
+  for (int again = 0; again < 2; ++again) {
+    for (const auto &one : pairs) one->by_wave.poison(), one->by_pipeline.poison();
+    for (int replay = 0; replay < calls; ++replay)
+      for (int i = 0; i < callers; ++i) graphs[i]->launch(streams[i]);
+    for (const auto &one : pairs) {
+      CHECK_EQ(test::first_difference(one->by_wave.download(), one->expected), test::nowhere);
+      if (device.pipelines) CHECK_EQ(test::first_difference(one->by_pipeline.download(), one->expected), test::nowhere);
+      CHECK(one->temporary->guards_intact());
+    }
+  }
+}
+
 TEST_CASE("one temporary storage, one stream, many scans behind each other") {
   TEST_RANDOM(random);
   const auto work = jobs(callers, random);

@@ -14,7 +14,7 @@
 
 namespace {
 
-using lookback::DeviceScan;
+using lookback::detail::path;
 
 /// Joins intervals, and holds up every `period`th block for `nanoseconds` at each combination of its first warp.
 struct dawdling_join {
@@ -48,13 +48,12 @@ private:
 class interval_scan {
 public:
   template <class Random>
-  interval_scan(std::size_t n, dawdling_join op, Random &random) : op_(op), in_(elements(n)), out_(n) {
-    REQUIRE_CUDA(DeviceScan::InclusiveScan(nullptr, bytes_, in_.data(), out_.data(), op_, n));
+  interval_scan(std::size_t n, path by, dawdling_join op, Random &random)
+      : by_(by), op_(op), in_(elements(n)), out_(n) {
+    REQUIRE_CUDA(scan(nullptr, nullptr));
     temporary_ = std::make_unique<test::guarded_buffer<unsigned char>>(bytes_, random() % 256);
   }
-  void launch(cudaStream_t s) {
-    REQUIRE_CUDA(DeviceScan::InclusiveScan(temporary_->data(), bytes_, in_.data(), out_.data(), op_, in_.size(), s));
-  }
+  void launch(cudaStream_t s) { REQUIRE_CUDA(scan(temporary_->data(), s)); }
   void check() const {
     const auto actual = out_.download();
     std::size_t first_wrong = test::nowhere;
@@ -66,12 +65,19 @@ public:
   }
 
 private:
+  cudaError_t scan(void *temporary, cudaStream_t s) {
+    namespace core = lookback::detail;
+    const auto problem = core::make_problem<true, test::interval>(static_cast<const test::interval *>(in_.data()),
+                                                                  out_.data(), op_, core::no_initial{});
+    return core::scan(temporary, bytes_, problem, static_cast<std::int64_t>(in_.size()), s, by_);
+  }
   static std::vector<test::interval> elements(std::size_t n) {
     std::vector<test::interval> in;
     for (std::size_t i = 0; i < n; ++i) in.push_back(test::interval_element(i));
     return in;
   }
 
+  path by_;
   dawdling_join op_;
   test::guarded_buffer<test::interval> in_, out_;
   std::size_t bytes_ = 0;
@@ -80,7 +86,7 @@ private:
 
 } // namespace
 
-TEST_CASE("decoupled look-back: blocks that are held up") {
+TEST_CASE("blocks that are held up") {
   TEST_RANDOM(random);
   test::stream s;
   for (int trial = 0; trial < 40; ++trial) {
@@ -88,7 +94,9 @@ TEST_CASE("decoupled look-back: blocks that are held up") {
     const unsigned nanoseconds = 1 + random() % 20000;
     const std::size_t n = 1 + random() % 1500000;
     INFO("n = ", n, ", every ", period, "th block from ", offset, " held up by ", nanoseconds, " ns");
-    interval_scan scan(n, dawdling_join{period, offset, nanoseconds}, random);
+    // By the fastest path, which is a wave or a cluster for most of these lengths, or by the look-back.
+    interval_scan scan(n, trial % 2 == 0 ? path::fastest : path::look_back, dawdling_join{period, offset, nanoseconds},
+                       random);
     scan.launch(s);
     scan.check();
   }
@@ -105,12 +113,13 @@ TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
   test::stream s;
   for (int free_processors : {1, 2, 7}) {
     INFO("free multiprocessors: ", free_processors);
-    // Lengths of the look-back. A cluster, like the pipeline, starts when there is room for all of its blocks at once,
-    // and here there is none until the scans are done.
+    // By the look-back alone: a cluster, a wave and the pipeline start when there is room for all of their blocks at
+    // once, and here there is none until the scans are done.
     std::vector<std::unique_ptr<interval_scan>> scans;
     for (int i = 0; i < 5; ++i)
       scans.push_back(
-          std::make_unique<interval_scan>(100000 + random() % 3000000, dawdling_join{1u << 31, 1, 1}, random));
+          std::make_unique<interval_scan>(100000 + random() % 3000000, path::look_back, dawdling_join{1u << 31, 1, 1},
+                                          random));
     // A kernel is loaded at its first launch, which may wait for every kernel that is running.
     for (auto &scan : scans) scan->launch(s);
     REQUIRE_CUDA(cudaStreamSynchronize(s));
@@ -130,23 +139,27 @@ TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
   REQUIRE_CUDA(cudaFreeHost(stop));
 }
 
-/// Its blocks wait for each other, and only a cooperative launch guarantees that all of them are there.
-TEST_CASE("look-ahead: the launch is cooperative") {
+/// Their blocks wait for each other, and only a cooperative launch guarantees that all of them are there.
+TEST_CASE("a wave and the pipeline: the launch is cooperative") {
   namespace core = lookback::detail;
   const test::stream s;
-  const test::guarded_buffer<int> data(std::size_t{1} << 20);
+  const test::guarded_buffer<int> data(100000); // a wave
   const auto problem = core::make_problem<true, int>(static_cast<const int *>(data.data()), data.data(),
                                                      lookback::plus{}, core::no_initial{});
-  const auto scan = [&](void *temporary, std::size_t &bytes) {
-    return core::scan(temporary, bytes, problem, static_cast<std::int64_t>(data.size()), s, core::path::look_ahead);
-  };
-  std::size_t bytes = 0;
-  REQUIRE_CUDA(scan(nullptr, bytes));
-  const test::guarded_buffer<unsigned char> temporary(bytes);
-  cudaError_t status = cudaSuccess;
-  const test::captured graph(s, [&] { status = scan(temporary.data(), bytes); });
   int major = 0;
   REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-  CHECK_EQ(status, major >= 9 ? cudaSuccess : cudaErrorNotSupported);
-  CHECK_EQ(graph.cooperative_launches(), major >= 9 ? 1 : 0);
+  for (const path by : {path::wave, path::look_ahead}) {
+    const auto scan = [&](void *temporary, std::size_t &bytes) {
+      return core::scan(temporary, bytes, problem, static_cast<std::int64_t>(data.size()), s, by);
+    };
+    std::size_t bytes = 0;
+    REQUIRE_CUDA(scan(nullptr, bytes));
+    const test::guarded_buffer<unsigned char> temporary(bytes);
+    cudaError_t status = cudaSuccess;
+    const test::captured graph(s, [&] { status = scan(temporary.data(), bytes); });
+    const bool exists = by == path::wave || major >= 9;
+    CHECK_EQ(status, exists ? cudaSuccess : cudaErrorNotSupported);
+    CHECK_EQ(graph.cooperative_launches(), exists ? 1 : 0);
+    CHECK_EQ(graph.nodes(), exists ? 1 : 0); // and no kernel before it
+  }
 }

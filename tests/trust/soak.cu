@@ -181,7 +181,7 @@ struct launch {
     std::mt19937_64 random(seed + number);
     subject = random() % kinds;
     stream = static_cast<int>(random() % streams);
-    constexpr path any[] = {path::fastest, path::cluster, path::look_back_few, path::look_back_many, path::look_ahead};
+    constexpr path any[] = {path::fastest, path::cluster, path::wave, path::look_back, path::look_ahead};
     by = any[random() % 5];
     dawdles = random() % 16 == 0;
     // Any order of magnitude; those that dawdle are short, and few are long.
