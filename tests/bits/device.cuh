@@ -176,12 +176,12 @@ private:
     detail::device_facts facts;
     if (const cudaError_t status = detail::current_device(facts); status != cudaSuccess) return status;
     if constexpr (detail::can_look_ahead<problem_type>::value) {
-      if (detail::can_launch_look_ahead<problem_type, detail::look_ahead_row>::of(facts) == 0)
+      if (detail::can_launch_look_ahead<problem_type, detail::look_ahead_row<problem_type>>::of(facts) == 0)
         return cudaErrorNotSupported;
       facts.multiprocessors = blocks;
       const detail::workspace<problem_type> layout(static_cast<unsigned>(shape::tiles(n)));
       const auto state = layout.state(layout.align(storage_.template as<void>()));
-      return detail::launch_look_ahead<problem_type, detail::look_ahead_row>(problem, state, n, facts, nullptr);
+      return detail::launch_look_ahead<problem_type, detail::look_ahead_row<problem_type>>(problem, state, n, facts, nullptr);
     } else {
       return cudaErrorNotSupported;
     }

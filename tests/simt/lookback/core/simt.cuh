@@ -181,6 +181,11 @@ void require_aligned(const void *address) {
 
 } // namespace detail
 
+inline std::uint32_t shift_right(std::uint32_t low, std::uint32_t high, int bits) {
+  if (bits < 0 || bits > 31) emulator::fail("a shift by no number of bits from 0 to 31");
+  return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> bits);
+}
+
 template <int Bytes>
 vector_words<Bytes> load_vector(const void *address) {
   detail::require_aligned<Bytes>(address);
@@ -195,14 +200,13 @@ void store_vector(void *address, const vector_words<Bytes> &vector) {
 }
 
 /// Happens at any time between the call and wait_for_copies(): here at one of the two.
-template <int Bytes>
-void copy_vector_async(void *shared, const void *global) {
-  detail::require_aligned<Bytes>(shared);
-  detail::require_aligned<Bytes>(global);
+inline void copy_vector_async(void *shared, const void *global) {
+  detail::require_aligned<16>(shared);
+  detail::require_aligned<16>(global);
   if (emulator::coin())
-    std::memcpy(shared, global, Bytes);
+    std::memcpy(shared, global, 16);
   else
-    emulator::put_copy({shared, global, Bytes});
+    emulator::put_copy({shared, global, 16});
 }
 inline void prefetch(const void *) {}
 inline void wait_for_copies() {
