@@ -31,9 +31,8 @@ class look_ahead_scan {
   static constexpr int E = shape::vector_elements;
   static constexpr int stages = tuning.stages;
   static constexpr int rows = shape::tile_rows / tuning.scanning_warps; // rows a scanning warp
-  static constexpr int first_scanning_warp = tuning.warps() - tuning.scanning_warps;
+  static constexpr int warps = tuning.warps(), first_scanning_warp = warps - tuning.scanning_warps;
   static_assert(tuning.depth < stages, "a stage must be free to copy to");
-  static_assert(stages <= tuning.warps(), "a warp for each stage to initialize");
 
   using storage = look_ahead_storage<Problem, Tuning>;
 
@@ -44,7 +43,8 @@ public:
 
   LOOKBACK_DEVICE void run() {
     const int warp = simt::warp_index();
-    if (simt::warp_index() < stages && simt::lane_index() == 0) initialize_stage(simt::warp_index());
+    if (simt::lane_index() == 0)
+      for (int s = warp; s < stages; s += warps) initialize_stage(s);
     clear_totals();
     simt::grid_arrival arrival = simt::arrive_at_grid();
     copying next;

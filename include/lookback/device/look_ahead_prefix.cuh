@@ -12,11 +12,10 @@ namespace lookback::detail {
 /// Whether a problem can take the pipeline: what it reads can be staged, results go to plain memory, accumulators are bytes and few.
 template <class Problem>
 struct can_look_ahead {
-  static constexpr bool value =
-      staged_input<typename Problem::input_type>::template possible<Problem::shape::vector_elements> &&
-      std::is_pointer<typename Problem::output_type>::value &&
-      std::is_trivially_copyable<typename Problem::stored>::value &&
-      std::is_trivially_copyable<typename Problem::accumulator>::value && sizeof(typename Problem::accumulator) <= 16;
+  static constexpr bool value = can_stage<Problem> && std::is_pointer<typename Problem::output_type>::value &&
+                                std::is_trivially_copyable<typename Problem::stored>::value &&
+                                std::is_trivially_copyable<typename Problem::accumulator>::value &&
+                                sizeof(typename Problem::accumulator) <= 16;
 };
 
 /// Where a warp is in the ring of stages: the phase flips when it comes round.
@@ -43,7 +42,7 @@ struct tile_column {
 };
 
 template <class Problem, class Tuning>
-using look_ahead_source = tile_source<Problem, Tuning::value.scanning_warps>;
+using look_ahead_source = staged_tile<Problem, Tuning::value.scanning_warps>;
 
 /// A block's shared memory: the ring of stages. Each barrier says what has happened to the tile in its stage.
 template <class Problem, class Tuning>

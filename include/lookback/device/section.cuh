@@ -18,6 +18,18 @@
 
 namespace lookback::detail {
 
+/// Asks for `elements` elements at `first` to be brought to the L2 cache, the whole block together. Only memory that is
+/// plain can be asked for.
+template <class Iterator>
+LOOKBACK_DEVICE void prefetch(const Iterator &first, int elements) {
+  if constexpr (std::is_pointer<Iterator>::value) {
+    constexpr int line = 128;
+    const int bytes = elements * static_cast<int>(sizeof(*first));
+    for (int at = simt::thread_index() * line; at < bytes; at += simt::block_threads() * line)
+      simt::prefetch(reinterpret_cast<const char *>(first) + at);
+  }
+}
+
 /// Items a thread when nobody says otherwise: what the network likes, within 160 bytes a thread and 40 KB a block, which every
 /// device has, and odd (see three_phase).
 template <class Network, class T, int Threads, int Items>

@@ -44,20 +44,23 @@ LOOKBACK_HOST_INLINE cudaError_t choose_path(const Problem &problem, std::uint64
   return wanted == path::fastest || wanted == by ? cudaSuccess : cudaErrorNotSupported;
 }
 
-/// Launches the scan's own kernel. Where the device lends a caller fewer multiprocessors than it has, a cooperative launch is
-/// refused; the look-back then crawls on with what there is.
+/// What a launch is refused with whose blocks must be resident together: the device lends its caller fewer multiprocessors than
+/// it has.
+inline bool is_too_large(cudaError_t status) {
+  return status == cudaErrorCooperativeLaunchTooLarge || status == cudaErrorLaunchOutOfResources ||
+         status == cudaErrorInvalidClusterSize || status == cudaErrorInvalidConfiguration;
+}
+
+/// Launches the scan by `by`, with its state in `state`; path::look_back after prepare_kernel, the others alone.
 template <class Problem>
 cudaError_t launch_scan(const Problem &problem, const tile_state<typename Problem::accumulator> &state, std::uint64_t n,
-                        unsigned tiles, path by, const device_facts &device, cudaStream_t stream) {
-  if (tiles == 1) return launch_tiles<Problem, one_tile<Problem>>(problem, state, n, stream);
+                        path by, const device_facts &device, cudaStream_t stream) {
+  if (Problem::shape::tiles(n) == 1) return launch_tiles<Problem, one_tile<Problem>>(problem, state, n, stream);
   if (by == path::cluster) return launch_tiles<Problem, cluster_tiles<Problem>>(problem, state, n, stream);
-  cudaError_t status = cudaErrorCooperativeLaunchTooLarge;
-  if (by == path::wave) status = launch_tiles<Problem, wave_tiles<Problem>>(problem, state, n, stream);
+  if (by == path::wave) return launch_tiles<Problem, wave_tiles<Problem>>(problem, state, n, stream);
   if constexpr (can_look_ahead<Problem>::value)
     if (by == path::look_ahead)
-      status = launch_look_ahead<Problem, look_ahead_row<Problem>>(problem, state, n, device, stream);
-  if (status != cudaErrorCooperativeLaunchTooLarge) return status;
-  if (by != path::look_back) cudaGetLastError();
+      return launch_look_ahead<Problem, look_ahead_row<Problem>>(problem, state, n, device, stream);
   return launch_tiles<Problem, look_back_tiles<Problem>>(problem, state, n, stream);
 }
 
@@ -88,13 +91,15 @@ cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_
   cudaError_t status = choose_path(problem, elements, tiles, by, device);
   if (status != cudaSuccess) return status;
   tile_state<typename Problem::accumulator> state;
-  if (tiles > 1 && by != path::cluster) {
-    char *const base = layout.align(storage);
-    state = layout.state(base);
-    if (by == path::look_back) status = launch_prepare(problem, layout, base, tiles, stream);
-    if (status != cudaSuccess) return status;
+  char *const base = layout.align(storage);
+  if (tiles > 1) state = layout.state(base);
+  if (tiles == 1 || by != path::look_back) {
+    status = launch_scan(problem, state, elements, by, device, stream);
+    if (tiles == 1 || !is_too_large(status)) return status;
+    cudaGetLastError(); // the look-back then crawls on with what there is
   }
-  return launch_scan(problem, state, elements, tiles, by, device, stream);
+  status = launch_prepare(problem, layout, base, tiles, stream);
+  return status != cudaSuccess ? status : launch_scan(problem, state, elements, path::look_back, device, stream);
 }
 
 } // namespace lookback::detail

@@ -68,7 +68,7 @@ struct look_back_tiles {
 template <class Problem>
 struct look_ahead_row {
   using T = typename Problem::accumulator;
-  static constexpr int stage = tile_source<Problem, 8>::bytes, tile = Problem::shape::tile_elements;
+  static constexpr int stage = staged_tile<Problem, 8>::bytes, tile = Problem::shape::tile_elements;
   // A tile's reads and writes, against those of 4-byte elements: what is counted in tiles there is a time.
   static constexpr double traffic = (stage + tile * sizeof(typename Problem::stored)) / 32768.0;
   static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }

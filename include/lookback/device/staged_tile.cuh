@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// A tile's input in shared memory as the bytes it is in memory: how they come there, and how lanes read their elements of them.
+#pragma once
+
+#include <lookback/block/staged.cuh>
+#include <lookback/core/simt_sm90.cuh>
+
+namespace lookback::detail {
+
+/// The bytes of a tile's arrays, one after the other, each at the place that its address has within 16 bytes: only so can it be
+/// copied in bulk. Bytes of the neighbours come along, up to the next multiple of 16; where elements are made of the one
+/// before them, so does that one.
+template <class Problem, int Warps>
+class staged_tile {
+  using input = typename Problem::input_type;
+  using staged = staged_input<input>;
+  using shape = typename Problem::shape;
+  static constexpr int E = shape::vector_elements;
+  static constexpr unsigned granule = 16;
+  template <int A>
+  static constexpr unsigned element_bytes = sizeof(typename staged::template element<A>);
+  template <int A>
+  static constexpr unsigned lead = staged::reads_before &&A == 1 ? granule : 0;
+  template <int A>
+  static constexpr int share = shape::tile_elements / Warps *static_cast<int>(element_bytes<A>); // bytes a warp
+  // Whole lines of 128 bytes: bulk copies to other places are slower (545 against 525 us for 2^28 i32 on an H200).
+  template <int A>
+  static constexpr unsigned room = (lead<A> + shape::tile_elements * element_bytes<A> + granule + 127) / 128 * 128;
+
+  /// Bytes of an array, counted from its first.
+  struct piece {
+    std::uint64_t begin, end;
+    LOOKBACK_DEVICE unsigned bytes() const { return end > begin ? static_cast<unsigned>(end - begin) : 0; }
+  };
+
+public:
+  using first_type = typename staged::template element<0>;
+  static constexpr int arrays = staged::arrays;
+  static constexpr unsigned bytes = staged::arrays == 1 ? room<0> : room<0> + room<staged::arrays - 1>;
+  static constexpr unsigned alignment = granule;
+  using elements = typename staged::template vector<E>;
+
+  LOOKBACK_DEVICE staged_tile(const Problem &problem, std::uint64_t n) : input_(problem.input), n_(n) {
+    skip_[0] = skip_of<0>();
+    if constexpr (arrays == 2) skip_[1] = skip_of<1>();
+  }
+
+  /// Whether all arrays begin at multiples of 16 bytes.
+  LOOKBACK_DEVICE bool aligned() const { return skip_[0] == 0 && skip_[arrays - 1] == 0; }
+
+  /// By all threads of the block: starts to bring a tile of `existing` elements, which is there after finish().
+  LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int existing) const {
+    fetch_array<0>(stage, tile, existing);
+    if constexpr (arrays == 2) fetch_array<1>(stage, tile, existing);
+  }
+  LOOKBACK_DEVICE void finish() const {
+    simt::wait_for_copies();
+    if (arrays == 1 && aligned()) // rows share no granule
+      simt::synchronize_warp();
+    else
+      simt::synchronize_block();
+  }
+  /// By all threads: asks for a whole tile to be brought to the L2 cache.
+  LOOKBACK_DEVICE void prefetch(unsigned tile) const {
+    prefetch_array<0>(tile);
+    if constexpr (arrays == 2) prefetch_array<1>(tile);
+  }
+
+#if LOOKBACK_TARGETS_SM_90
+  /// What of a tile of `existing` elements bulk copies bring.
+  struct plan {
+    piece arrays[staged::arrays];
+    unsigned bytes;
+  };
+  LOOKBACK_DEVICE plan plan_of(unsigned tile, int existing) const {
+    plan result;
+    result.arrays[0] = bulk_of<0>(tile, existing);
+    result.bytes = result.arrays[0].bytes();
+    if constexpr (arrays == 2) {
+      result.arrays[1] = bulk_of<1>(tile, existing);
+      result.bytes += result.arrays[1].bytes();
+    }
+    return result;
+  }
+  /// By one thread: starts them, to complete on `copied`. The bytes that they do not bring, the very first and the very last of
+  /// the arrays, are copied here.
+  LOOKBACK_DEVICE void fill(unsigned char *stage, unsigned tile, int existing, const plan &bulk,
+                            simt::barrier &copied) const {
+    copy_rest<0, false>(stage, tile, existing, bulk.arrays[0], 0, 1);
+    if constexpr (arrays == 2) copy_rest<1, false>(stage, tile, existing, bulk.arrays[1], 0, 1);
+    simt::arrive_and_expect(copied, bulk.bytes);
+    copy_bulk<0>(stage, tile, bulk.arrays[0], copied);
+    if constexpr (arrays == 2) copy_bulk<1>(stage, tile, bulk.arrays[1], copied);
+  }
+#endif
+
+  /// Elements of this lane of row `row`, of which `count` exist.
+  template <bool KnownAligned>
+  LOOKBACK_DEVICE elements read(const unsigned char *stage, unsigned tile, int row, int count) const {
+    const unsigned char *rows[arrays];
+    bool aligned[arrays];
+    rows[0] = stage + place<0, KnownAligned>(row), aligned[0] = KnownAligned || skip_[0] == 0;
+    if constexpr (arrays == 2)
+      rows[1] = stage + place<1, KnownAligned>(row), aligned[1] = KnownAligned || skip_[1] == 0;
+    return elements(input_, rows, aligned, tile, row, count);
+  }
+
+  /// Where row `row` of the first array lies.
+  template <bool KnownAligned = false>
+  LOOKBACK_DEVICE first_type *row_of(unsigned char *stage, int row) const {
+    return reinterpret_cast<first_type *>(stage + place<0, KnownAligned>(row));
+  }
+
+private:
+  /// Where row `row` of array A lies in the stage.
+  template <int A, bool KnownAligned = false>
+  LOOKBACK_DEVICE unsigned place(int row) const {
+    return (A == 0 ? 0 : room<0>)+lead<A> + (KnownAligned ? 0 : skip_[A]) +
+           row * shape::row_elements * element_bytes<A>;
+  }
+  template <int A>
+  LOOKBACK_DEVICE const unsigned char *address() const {
+    return reinterpret_cast<const unsigned char *>(staged::template array<A>(input_));
+  }
+  template <int A>
+  LOOKBACK_DEVICE unsigned skip_of() const {
+    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address<A>()) % granule);
+  }
+  template <int A>
+  LOOKBACK_DEVICE static piece bytes_of(unsigned tile, int existing) {
+    const std::uint64_t begin = static_cast<std::uint64_t>(tile) * shape::tile_elements * element_bytes<A>;
+    return {begin, begin + static_cast<unsigned>(existing) * element_bytes<A>};
+  }
+  /// Where byte `at` of the array belongs in the stage of `tile`.
+  template <int A>
+  LOOKBACK_DEVICE unsigned char *place_of(unsigned char *stage, unsigned tile, std::uint64_t at) const {
+    return stage + (A == 0 ? 0 : room<0>)+lead<A> + skip_[A] +
+           static_cast<std::int64_t>(at - bytes_of<A>(tile, 0).begin);
+  }
+
+  /// What a bulk copy brings: from one multiple of 16 bytes to another, and nothing that is not the array's.
+  template <int A>
+  LOOKBACK_DEVICE piece bulk_of(unsigned tile, int existing) const {
+    const piece own = bytes_of<A>(tile, existing);
+    const std::uint64_t all = n_ * element_bytes<A>;
+    const std::uint64_t last = all - (all + skip_[A]) % granule;
+    const std::uint64_t wanted = own.end + (granule - (own.end + skip_[A]) % granule) % granule;
+    return {tile == 0 ? (granule - skip_[A]) % granule : own.begin - skip_[A] - lead<A>, wanted < last ? wanted : last};
+  }
+#if LOOKBACK_TARGETS_SM_90
+  template <int A>
+  LOOKBACK_DEVICE void copy_bulk(unsigned char *stage, unsigned tile, const piece &bulk, simt::barrier &copied) const {
+    if (bulk.bytes() > 0)
+      simt::bulk_copy(place_of<A>(stage, tile, bulk.begin), address<A>() + bulk.begin, bulk.bytes(), copied);
+  }
+#endif
+  /// What of the tile is left and right of `bulk`, at most 30 bytes, by one lane of `lanes`; with `Mine`, of this warp's rows.
+  template <int A, bool Mine>
+  LOOKBACK_DEVICE void copy_rest(unsigned char *stage, unsigned tile, int existing, const piece &bulk, int lane,
+                                 int lanes) const {
+    piece own = bytes_of<A>(tile, existing);
+    if (lead < A >> 0 && tile > 0) own.begin -= element_bytes<A>;
+    const bool some = bulk.bytes() > 0;
+    const std::uint64_t left = !some ? own.end : bulk.begin < own.end ? bulk.begin : own.end;
+    const std::uint64_t right = !some ? own.end : bulk.end > own.begin ? bulk.end : own.begin;
+    const auto copy_byte = [&](std::uint64_t at) {
+      const auto inside = static_cast<int>(static_cast<std::int64_t>(at - bytes_of<A>(tile, 0).begin));
+      if (!Mine || (inside < 0 ? 0 : inside / share<A>) == simt::warp_index())
+        *place_of<A>(stage, tile, at) = address<A>()[at];
+    };
+    for (std::uint64_t at = own.begin + lane; at < left; at += lanes) copy_byte(at);
+    for (std::uint64_t at = right + lane; at < own.end; at += lanes) copy_byte(at);
+  }
+  /// Each warp brings the granules that begin in its own rows.
+  template <int A>
+  LOOKBACK_DEVICE void fetch_array(unsigned char *stage, unsigned tile, int existing) const {
+    constexpr int step = simt::warp_threads * granule;
+    const piece bulk = bulk_of<A>(tile, existing);
+    const int lead_bytes =
+        static_cast<int>(bytes_of<A>(tile, 0).begin - bulk.begin); // negative when the first go by hand
+    const int warp = simt::warp_index(),
+              begin = warp == 0 ? 0 : warp * share<A> + lead_bytes - lead_bytes % int{granule};
+    const int all = static_cast<int>(bulk.bytes());
+    const int next = (warp + 1) * share<A> + lead_bytes - lead_bytes % int{granule};
+    const int end = warp + 1 < Warps && next < all ? next : all;
+    unsigned char *const to = place_of<A>(stage, tile, bulk.begin);
+    const unsigned char *const from = address<A>() + bulk.begin;
+    LOOKBACK_UNROLL
+    for (int i = 0; i < static_cast<int>((share<A> + 3 * granule - 1) / step + 1); ++i) {
+      const int at = begin + i * step + simt::lane_index() * int{granule};
+      if (at < end) simt::copy_vector_async(to + at, from + at);
+    }
+    copy_rest<A, true>(stage, tile, existing, bulk, simt::lane_index(), simt::warp_threads);
+  }
+  template <int A>
+  LOOKBACK_DEVICE void prefetch_array(unsigned tile) const {
+    constexpr int line = 128, tile_bytes = shape::tile_elements * element_bytes<A>;
+    const unsigned char *const first = address<A>() + bytes_of<A>(tile, 0).begin;
+    for (int at = simt::thread_index() * line; at < tile_bytes; at += Warps * simt::warp_threads * line)
+      simt::prefetch(first + at);
+  }
+
+  const input &input_;
+  const std::uint64_t n_;
+  unsigned skip_[arrays]; // bytes from a multiple of 16 to the array
+};
+
+} // namespace lookback::detail
