@@ -32,6 +32,14 @@
 #define LOOKBACK_UNROLL
 #endif
 
+/// Put before a loop whose iterations touch different elements, so that g++ need not look whether the output overlaps the
+/// input: it does where both are the same.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define LOOKBACK_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define LOOKBACK_INDEPENDENT
+#endif
+
 /// Whether this compilation pass may use what came with sm_90. (The host pass of nvcc parses everything.)
 #if defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
 #define LOOKBACK_TARGETS_SM_90 1

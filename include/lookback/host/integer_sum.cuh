@@ -5,23 +5,7 @@
 
 #include <lookback/host/tile.cuh>
 
-#include <cuda/std/functional>
-
-#include <functional>
-
 namespace lookback::detail {
-
-/// Whether an operator adds two values of type T in that type.
-template <class Operator, class T>
-struct adds : std::is_same<Operator, plus> {};
-template <class T>
-struct adds<std::plus<>, T> : std::true_type {};
-template <class T>
-struct adds<std::plus<T>, T> : std::true_type {};
-template <class T>
-struct adds<cuda::std::plus<>, T> : std::true_type {};
-template <class T>
-struct adds<cuda::std::plus<T>, T> : std::true_type {};
 
 template <class Problem, class T = typename Problem::accumulator>
 inline constexpr bool is_integer_sum =
@@ -38,7 +22,10 @@ T wrapping_sum(T a, T b) {
 /// the items added.
 template <class Problem, class Items, class Output, class T>
 T scan_sum(const Problem &problem, const Items &items, Output output, std::int64_t count, T running) {
-  for (std::int64_t i = 0; i < count; ++i) {
+  std::int64_t i = 0;
+  if constexpr (is_unchanged<Problem, Items, Output>)
+    i = simt::running_sums<Problem::inclusive>(&items[0], output, count, running);
+  for (; i < count; ++i) {
     const T item = items[i];
     const T through = wrapping_sum(running, item);
     output[i] = static_cast<typename Problem::stored>(problem.project(Problem::inclusive ? through : running, item));
@@ -63,8 +50,7 @@ class sum_tile {
   using shape = typename Problem::shape;
 
 public:
-  /// Sums go to memory one by one, and so through the caches always.
-  explicit sum_tile(const Problem &problem, bool) : problem_(problem), items_(problem) {}
+  explicit sum_tile(const Problem &problem, bool streams) : problem_(problem), items_(problem), streams_(streams) {}
 
   void reduce(std::ptrdiff_t first, int existing) {
     first_ = first;
@@ -78,17 +64,32 @@ public:
   }
   const T &total() const { return total_; }
   void scan(const T *prefix, std::ptrdiff_t next) {
+    constexpr int row = shape::row_elements;
+    const auto results = problem_.output + first_;
     T running = prefix != nullptr ? *prefix : T{};
-    for (int i = 0; i < existing_; i += shape::row_elements) {
-      const int count = std::min(existing_ - i, shape::row_elements);
+    int i = 0;
+    if constexpr (std::is_pointer<decltype(problem_.output)>::value) {
+      if (streams_) {
+        using stored = typename Problem::stored;
+        simt::line_stream<row * sizeof(stored)> lines(results);
+        for (; i + row <= existing_; i += row) {
+          if (next >= 0) items_.prefetch(next + i, row);
+          running = scan_sum(problem_, items_.from(i), static_cast<stored *>(lines.next()), row, running);
+          lines.push();
+        }
+      }
+    }
+    for (; i < existing_; i += row) {
+      const int count = std::min(existing_ - i, row);
       if (next >= 0) items_.prefetch(next + i, count);
-      running = scan_sum(problem_, items_.from(i), problem_.output + (first_ + i), count, running);
+      running = scan_sum(problem_, items_.from(i), results + i, count, running);
     }
   }
 
 private:
   Problem problem_;
   tile_items<Problem, shape::tile_elements> items_;
+  bool streams_;
   std::ptrdiff_t first_ = 0;
   int existing_ = 0;
   T total_{};

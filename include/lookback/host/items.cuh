@@ -6,7 +6,23 @@
 #include <lookback/core/simt_host.cuh>
 #include <lookback/host/network.cuh>
 
+#include <cuda/std/functional>
+
+#include <functional>
+
 namespace lookback::detail {
+
+/// Whether an operator adds two values of type T in that type.
+template <class Operator, class T>
+struct adds : std::is_same<Operator, plus> {};
+template <class T>
+struct adds<std::plus<>, T> : std::true_type {};
+template <class T>
+struct adds<std::plus<T>, T> : std::true_type {};
+template <class T>
+struct adds<cuda::std::plus<>, T> : std::true_type {};
+template <class T>
+struct adds<cuda::std::plus<T>, T> : std::true_type {};
 
 /// The elements from `first` on, converted as they are read.
 template <class Problem, class Iterator = typename Problem::input_type>
@@ -69,5 +85,11 @@ private:
   std::ptrdiff_t first_ = 0;
   ordered_room<T, stay ? 1 : Capacity> kept_;
 };
+
+/// Whether items are accumulators where they are, and accumulators are results as they are.
+template <class Problem, class View, class Output, class T = typename Problem::accumulator>
+inline constexpr bool is_unchanged = std::is_pointer<Output>::value &&std::is_same<typename Problem::stored, T>::value
+    &&std::is_same<decltype(Problem::project), scanned_itself>::value
+        &&std::is_same<decltype(std::declval<View>()[0]), const T &>::value;
 
 } // namespace lookback::detail

@@ -30,44 +30,10 @@ void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
   }
 }
 
-/// The longest input that the tree folds serially anyway: the first vector's total, which is the second one's base, is
-/// itself a serial fold. An initial value is in front of that total, and ends it with the first vector.
+/// Scans n elements, of which there is more than one row, or which are not plain values behind a pointer.
 template <class Problem>
-inline constexpr int serial_elements = Problem::shape::vector_elements *(Problem::initial_type::exists ? 1 : 2);
-
-/// At most that many plain values.
-template <class Problem>
-void scan_serially(const Problem &problem, int n) {
-  using T = typename Problem::accumulator;
-  using stored = typename Problem::stored;
-  auto op = problem.op;
-  const items_view<Problem> items(problem.input);
-  uninitialized_array<T, 1> running;
-  const auto write = [&](int i, const T &item) {
-    problem.output[i] = static_cast<stored>(problem.project(running[0], item));
-  };
-  int i = 0;
-  if constexpr (Problem::initial_type::exists) {
-    construct(running[0], static_cast<T>(problem.initial.value));
-  } else {
-    const T item = items[i];
-    construct(running[0], item);
-    write(i++, item);
-  }
-  for (; i < n; ++i) {
-    const T item = items[i];
-    if constexpr (!Problem::inclusive) write(i, item);
-    if (Problem::inclusive || i + 1 < n) construct(running[0], static_cast<T>(op(running[0], item)));
-    if constexpr (Problem::inclusive) write(i, item);
-  }
-}
-
-template <class Problem>
-void scan(const Problem &problem, std::int64_t n) {
+void scan_rows(const Problem &problem, std::int64_t n) {
   using shape = typename Problem::shape;
-  if constexpr (is_plain<typename Problem::accumulator> && std::is_pointer<typename Problem::input_type>::value) {
-    if (n <= serial_elements<Problem>) return scan_serially(problem, static_cast<int>(n));
-  }
   const std::size_t threads = useful_threads(n * static_cast<std::int64_t>(shape::element_bytes));
   if (threads > 1) return threaded_scan<Problem>(problem, n).run(threads);
   if constexpr (is_integer_sum<Problem>) {
@@ -81,6 +47,27 @@ void scan(const Problem &problem, std::int64_t n) {
   } else {
     std::make_unique<lone_scan<Problem>>(problem, n)->run();
   }
+}
+
+/// Scans n elements. What is at most a row is done here, where the problem need not pass through memory to a function of
+/// its own: that would cost as much as a few elements.
+template <class Problem>
+void scan(const Problem &problem, std::int64_t n) {
+  using T = typename Problem::accumulator;
+  if constexpr (is_plain<T> && std::is_pointer<typename Problem::input_type>::value) {
+    if (n <= Problem::shape::row_elements) {
+      const items_view<Problem> items(problem.input);
+      if constexpr (is_integer_sum<Problem>) {
+        return scan_sum(problem, n);
+      } else if constexpr (Problem::initial_type::exists) {
+        const auto initial = static_cast<T>(problem.initial.value);
+        return scan_row<Problem>(items, problem.output, static_cast<int>(n), &initial, problem.op, problem.project);
+      } else {
+        return scan_row<Problem>(items, problem.output, static_cast<int>(n), nullptr, problem.op, problem.project);
+      }
+    }
+  }
+  scan_rows(problem, n);
 }
 
 /// Runs the problem that `make()` describes over n elements. Returns result + n; for n <= 0 returns `result` untouched,

@@ -3,9 +3,7 @@
 // cache.
 #pragma once
 
-#include <lookback/host/items.cuh>
-
-#include <cstring>
+#include <lookback/host/row.cuh>
 
 namespace lookback::detail {
 
@@ -19,6 +17,9 @@ class tree_tile {
   using output_type = typename Problem::output_type;
   static constexpr int E = shape::vector_elements;
   static constexpr int row_elements = shape::row_elements;
+  using view = typename tile_items<Problem, Rows * row_elements>::view;
+  static constexpr bool sums_rows =
+      simt::sums_rows<T> && E == 2 && adds<decltype(Problem::op), T>::value && is_unchanged<Problem, view, output_type>;
 
 public:
   /// `streams`: results are so many that they had better not stay in the caches.
@@ -35,12 +36,16 @@ public:
     const int whole_rows = existing / row_elements;
     if constexpr (is_plain<T>) {
       for (int r = 0; r < whole_rows; ++r) fold_whole_row(r, spare_.address() + r * lane_count);
-      kogge_stone_of_rows(spare_.address(), vectors_.address(), whole_rows, op_);
+      if constexpr (sums_rows)
+        for (int r = 0; r < whole_rows * lane_count; r += lane_count)
+          simt::sum_network(spare_.address() + r, vectors_.address() + r);
+      else
+        kogge_stone_of_rows(spare_.address(), vectors_.address(), whole_rows, op_);
     } else {
       for (int r = 0; r < whole_rows; ++r) reduce_row(r, lane_count);
     }
-    // Nothing is to the right of the last vector, so nobody needs its total.
-    if (existing % row_elements != 0) reduce_row(whole_rows, (existing % row_elements - 1) / E);
+    if constexpr (!is_plain<T>) // nothing is to the right of the last vector, so nobody needs its total
+      if (existing % row_elements != 0) reduce_row(whole_rows, (existing % row_elements - 1) / E);
 
     const auto row_total = [&](int r) -> const T & { return vectors_[r * lane_count + lane_count - 1]; };
     if constexpr (is_plain<T>) {
@@ -65,50 +70,52 @@ public:
   /// Writes the results. `prefix` is everything left of the tile, or null; `next` is where the full tile begins that
   /// this thread will reduce next, or negative.
   void scan(const T *prefix, std::ptrdiff_t next) {
-    const int begin = prefix != nullptr ? 0 : 1;
-    if (prefix == nullptr) scan_row(0, nullptr);
-    int end = begin; // rows done
+    int done = 0; // rows
     if constexpr (is_plain<T> && is_plain<stored>) {
-      end = std::max(begin, existing_ / row_elements);
-      for (int r = begin; r < end; ++r) with_base(prefix, r, [&](const T &base) { add_base(r, base); });
-      for (int r = begin; r < end; ++r) {
-        if (next >= 0) items_.prefetch(next + r * row_elements, row_elements);
-        scan_whole_row(r);
+      done = existing_ / row_elements;
+      const int without_base = prefix == nullptr && done > 0 ? 1 : 0;
+      for (int r = 0; r < (sums_rows ? without_base : done); ++r) add_base(prefix, r);
+      const auto rows = output_ + first_;
+      if constexpr (std::is_pointer<output_type>::value) {
+        if (streams_) {
+          simt::line_stream<row_elements * sizeof(stored)> lines(rows);
+          for (int r = 0; r < done; ++r) {
+            scan_whole_row(prefix, r, next, static_cast<stored *>(lines.next()));
+            lines.push();
+          }
+        } else {
+          for (int r = 0; r < done; ++r) scan_whole_row(prefix, r, next, rows + r * row_elements);
+        }
+      } else {
+        for (int r = 0; r < done; ++r) {
+          uninitialized_array<stored, row_elements> results;
+          scan_whole_row(prefix, r, next, &results[0]);
+          for (int i = 0; i < row_elements; ++i) rows[r * row_elements + i] = results[i];
+        }
       }
     }
-    for (int r = end; r * row_elements < existing_; ++r)
-      with_base(prefix, r, [&](const T &base) { scan_row(r, &base); });
+    for (int r = done; r * row_elements < existing_; ++r) {
+      if (prefix == nullptr && r == 0)
+        scan_row(r, nullptr);
+      else
+        with_base(prefix, r, [&](const T &base) { scan_row(r, &base); });
+    }
   }
 
 private:
-  /// One vector's elements from the left.
-  template <int Count, class View>
-  static T fold(const View &items, int first, decltype(Problem::op) &op) {
-    if constexpr (Count == 1)
-      return items[first];
-    else
-      return static_cast<T>(op(fold<Count - 1>(items, first, op), items[first + Count - 1]));
-  }
-
   void fold_whole_row(int r, T *__restrict totals) {
     auto op = op_;
     const auto items = items_.from(r * row_elements);
-    for (int l = 0; l < lane_count; ++l) construct(totals[l], fold<E>(items, l * E, op));
+    for (int l = 0; l < lane_count; ++l) construct(totals[l], fold<E, T>(items, l * E, op));
   }
 
-  /// V of the first vectors of row r.
+  /// V of the first vectors of row r, of values that are not plain.
   void reduce_row(int r, int vectors) {
     const auto items = items_.from(r * row_elements);
-    if constexpr (is_plain<T>) {
-      T *const totals = vectors_.address() + r * lane_count;
-      for (int l = 0; l < vectors; ++l) construct(totals[l], fold<E>(items, l * E, op_));
-      kogge_stone(totals, vectors, op_);
-    } else {
-      lanes<T> totals, scanned;
-      for (int l = 0; l < vectors; ++l) totals.set(l, fold<E>(items, l * E, op_));
-      kogge_stone(totals, scanned, vectors, op_);
-      for (int l = 0; l < vectors; ++l) vectors_.set(r * lane_count + l, scanned[l]);
-    }
+    lanes<T> totals, scanned;
+    for (int l = 0; l < vectors; ++l) totals.set(l, fold<E, T>(items, l * E, op_));
+    kogge_stone(totals, scanned, vectors, op_);
+    for (int l = 0; l < vectors; ++l) vectors_.set(r * lane_count + l, scanned[l]);
   }
 
   /// Calls `use` with everything left of row r. Requires a prefix or r > 0.
@@ -120,9 +127,14 @@ private:
     use(*prefix);
   }
 
-  /// Everything left of each vector of row r, to `spare_`.
-  void add_base(int r, const T &base) {
-    add_base(base, vectors_.address() + r * lane_count, spare_.address() + r * lane_count, op_);
+  /// Everything left of each vector of row r, to `spare_`. Nothing is left of the very first.
+  void add_base(const T *prefix, int r) {
+    const T *const scanned = vectors_.address() + r * lane_count;
+    T *const lefts = spare_.address() + r * lane_count;
+    if (prefix == nullptr && r == 0)
+      for (int l = 1; l < lane_count; ++l) construct(lefts[l], scanned[l - 1]);
+    else
+      with_base(prefix, r, [&](const T &base) { add_base(base, scanned, lefts, op_); });
   }
   static void add_base(const T base, const T *__restrict vectors, T *__restrict lefts, decltype(Problem::op) op) {
     construct(lefts[0], base);
@@ -130,63 +142,56 @@ private:
     for (int l = 4; l < lane_count; ++l) construct(lefts[l], static_cast<T>(op(base, vectors[l - 1])));
   }
 
-  /// Results of row r from `spare_`: element k of all vectors side by side. They go to the output from a place that
-  /// overlaps with nothing, since the output may be the input.
-  void scan_whole_row(int r) {
-    auto op = op_;
-    auto project = project_;
+  /// Results of row r.
+  void scan_whole_row(const T *prefix, int r, std::ptrdiff_t next, stored *results) {
+    if (next >= 0) items_.prefetch(next + r * row_elements, row_elements);
     const auto items = items_.from(r * row_elements);
-    const T *lefts = spare_.address() + r * lane_count;
-    uninitialized_array<stored, row_elements> results;
-    for (int l = 0; l < lane_count; ++l) scan_from<0>(lefts[l], items, l * E, &results[l * E], op, project);
-    const auto row = output_ + (first_ + r * row_elements);
-    if constexpr (std::is_pointer<output_type>::value) {
-      if (streams_ && simt::stream<sizeof results>(row, &results)) return;
-      // In blocks that compilers move through registers. As one copy it becomes a string instruction, slow to start.
-      constexpr std::size_t block = 32;
-      for (std::size_t b = 0; b < sizeof results; b += block)
-        std::memcpy(reinterpret_cast<unsigned char *>(row) + b, reinterpret_cast<unsigned char *>(&results) + b, block);
+    if (prefix == nullptr && r == 0) {
+      scan_lanes<1>(r, items, results);
+      const T item = items[0]; // its own result
+      construct(results[0], static_cast<stored>(project_(item, item)));
+      scan_elements<Problem>(item, items, 1, E, results, op_, project_);
+    } else if constexpr (sums_rows) {
+      with_base(prefix, r, [&](const T &base) {
+        simt::sum_row<Problem::inclusive>(&items[0], base, vectors_.address() + r * lane_count, results);
+      });
     } else {
-      for (int i = 0; i < row_elements; ++i) row[i] = results[i];
+      scan_lanes<0>(r, items, results);
     }
   }
-  /// Elements K, K + 1, ... of the vector that begins at `first`.
-  template <int K, class View>
-  static void scan_from(const T left, const View &items, int first, stored *results, decltype(Problem::op) &op,
-                        decltype(Problem::project) &project) {
-    const T item = items[first + K];
-    if constexpr (!Problem::inclusive) construct(results[K], static_cast<stored>(project(left, item)));
-    if constexpr (Problem::inclusive || K + 1 < E) {
-      const T through = static_cast<T>(op(left, item));
-      if constexpr (Problem::inclusive) construct(results[K], static_cast<stored>(project(through, item)));
-      if constexpr (K + 1 < E) scan_from<K + 1>(through, items, first, results, op, project);
-    }
+  /// From `spare_`: element k of all vectors side by side. The output may be the input: an element is read before its
+  /// result is written, and for that result alone.
+  template <int First, class View>
+  void scan_lanes(int r, const View &items, stored *results) {
+    auto op = op_;
+    auto project = project_;
+    const T *const lefts = spare_.address() + r * lane_count;
+    LOOKBACK_INDEPENDENT
+    for (int l = First; l < lane_count; ++l)
+      detail::scan_vector<Problem, E>(lefts[l], items, l * E, results + l * E, op, project);
   }
 
   /// Results of row r, vector by vector; `base` is everything left of it, or null.
   void scan_row(int r, const T *base) {
     const int count = std::min(existing_ - r * row_elements, row_elements);
-    for (int l = 0; l * E < count; ++l) {
-      const T *const inside = l == 0 ? nullptr : &vectors_[r * lane_count + l - 1];
-      if (base != nullptr && inside != nullptr) {
-        const T left = static_cast<T>(op_(*base, *inside));
-        scan_vector(r, l * E, std::min((l + 1) * E, count), &left);
-      } else {
-        scan_vector(r, l * E, std::min((l + 1) * E, count), base != nullptr ? base : inside);
+    if constexpr (is_plain<T>) {
+      const auto items = items_.from(r * row_elements);
+      detail::scan_row<Problem>(items, output_ + (first_ + r * row_elements), count, base, op_, project_);
+    } else {
+      for (int l = 0; l * E < count; ++l) {
+        const T *const inside = l == 0 ? nullptr : &vectors_[r * lane_count + l - 1];
+        if (base != nullptr && inside != nullptr) {
+          const T left = static_cast<T>(op_(*base, *inside));
+          scan_vector(r, l * E, std::min((l + 1) * E, count), &left);
+        } else {
+          scan_vector(r, l * E, std::min((l + 1) * E, count), base != nullptr ? base : inside);
+        }
       }
     }
   }
   void scan_vector(int r, int begin, int end, const T *base) {
     const auto items = items_.from(r * row_elements);
     const auto row = output_ + (first_ + r * row_elements);
-    if constexpr (is_plain<T> && is_plain<stored>) {
-      if (base != nullptr && end - begin == E) {
-        uninitialized_array<stored, E> results;
-        scan_from<0>(*base, items, begin, &results[0], op_, project_);
-        for (int k = 0; k < E; ++k) row[begin + k] = results[k];
-        return;
-      }
-    }
     ordered_room<T, E + 1> left; // of elements begin, begin + 1, ...
     const auto write = [&](int i, const T &scanned, const T &item) {
       row[i] = static_cast<stored>(project_(scanned, item));

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// One row of plain accumulators in the tree's order, vector by vector: for rows that are not whole, or that nothing is left
+// of.
+#pragma once
+
+#include <lookback/host/items.cuh>
+
+namespace lookback::detail {
+
+/// A vector's elements from the left, of which `first` is the first.
+template <int Count, class T, class View, class Operator>
+T fold(const View &items, int first, Operator &op) {
+  if constexpr (Count == 1)
+    return items[first];
+  else
+    return static_cast<T>(op(fold<Count - 1, T>(items, first, op), items[first + Count - 1]));
+}
+
+/// Results of the `Count` elements from `first` on, of which `left` is everything to the left.
+template <class Problem, int Count, class T, class View>
+void scan_vector(const T left, const View &items, int first, typename Problem::stored *results,
+                 decltype(Problem::op) &op, decltype(Problem::project) &project) {
+  using stored = typename Problem::stored;
+  const T item = items[first];
+  if constexpr (!Problem::inclusive) construct(*results, static_cast<stored>(project(left, item)));
+  if constexpr (Problem::inclusive || Count > 1) {
+    const T through = static_cast<T>(op(left, item));
+    if constexpr (Problem::inclusive) construct(*results, static_cast<stored>(project(through, item)));
+    if constexpr (Count > 1) scan_vector<Problem, Count - 1>(through, items, first + 1, results + 1, op, project);
+  }
+}
+
+/// The same of a few elements one by one. Returns everything left of element `end`, if an inclusive scan wants to know.
+template <class Problem, class T, class View, class Output>
+T scan_elements(T left, const View &items, int first, int end, const Output &results, decltype(Problem::op) &op,
+                decltype(Problem::project) &project) {
+  using stored = typename Problem::stored;
+  for (int i = first; i < end; ++i) {
+    const T item = items[i];
+    if constexpr (!Problem::inclusive) {
+      results[i] = static_cast<stored>(project(left, item));
+      if (i + 1 == end) break; // no application without a use
+    }
+    const T through = static_cast<T>(op(left, item));
+    construct(left, through);
+    if constexpr (Problem::inclusive) results[i] = static_cast<stored>(project(left, item));
+  }
+  return left;
+}
+
+/// The network for plain values that come one after the other. Lane l needs lanes up to l alone.
+template <class T>
+class row_network {
+public:
+  /// Lane l, of which `value` is the total.
+  template <int Step = 0, class Operator>
+  T push(int l, const T value, Operator &op) {
+    if constexpr (Step == steps) {
+      return value;
+    } else {
+      construct(before_[Step][l], value);
+      constexpr int distance = 1 << Step;
+      return push<Step + 1>(l, l >= distance ? static_cast<T>(op(before_[Step][l - distance], value)) : value, op);
+    }
+  }
+
+private:
+  static constexpr int steps = 5;
+  uninitialized_array<T, lane_count> before_[steps]; // the lanes as they are before each step
+};
+
+/// Results of a row's first `count` elements; `base` is everything left of the row, or null.
+template <class Problem, class View, class Output>
+void scan_row(const View &items, const Output &results, int count, const typename Problem::accumulator *base,
+              decltype(Problem::op) op, decltype(Problem::project) project) {
+  using T = typename Problem::accumulator;
+  using stored = typename Problem::stored;
+  constexpr int E = Problem::shape::vector_elements;
+  const auto first_of_all = [&] { // its own result
+    const T item = items[0];
+    results[0] = static_cast<stored>(project(item, item));
+    return item;
+  };
+  const int begin = base != nullptr ? 0 : 1;
+  if (count <= E) {
+    scan_elements<Problem>(base != nullptr ? *base : first_of_all(), items, begin, count, results, op, project);
+    return;
+  }
+  row_network<T> network;
+  const T total = fold<E, T>(items, 0, op); // before results are written, which may go where the items are
+  scan_elements<Problem>(base != nullptr ? *base : first_of_all(), items, begin, E, results, op, project);
+  uninitialized_array<T, 1> left;
+  construct(left[0], base != nullptr ? static_cast<T>(op(*base, total)) : total);
+  network.push(0, total, op);
+  int l = 1;
+  for (; (l + 1) * E < count; ++l) {
+    const T within = network.push(l, fold<E, T>(items, l * E, op), op);
+    uninitialized_array<stored, E> vector;
+    scan_vector<Problem, E>(left[0], items, l * E, &vector[0], op, project);
+    for (int k = 0; k < E; ++k) results[l * E + k] = vector[k];
+    construct(left[0], base != nullptr ? static_cast<T>(op(*base, within)) : within);
+  }
+  scan_elements<Problem>(left[0], items, l * E, count, results, op, project);
+}
+
+} // namespace lookback::detail
