@@ -86,6 +86,7 @@ std::ptrdiff_t running_sums(const T *from, T *to, std::ptrdiff_t count, T &runni
 #if defined(__x86_64__) && defined(__SSE2__)
   constexpr int size = sizeof(T); // bytes; of 8 there are too few in a vector
   if constexpr (size <= 4) {
+    if (count < 2 * (16 / size)) return 0; // one by one they are done sooner
     const auto sum = [](__m128i a, __m128i b) {
       return size == 1 ? _mm_add_epi8(a, b) : size == 2 ? _mm_add_epi16(a, b) : _mm_add_epi32(a, b);
     };

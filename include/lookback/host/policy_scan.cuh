@@ -30,7 +30,7 @@ void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
   }
 }
 
-/// Scans n elements, of which there is more than one row, or which are not plain values behind a pointer.
+/// Scans n elements, of which there is a row or more, or which are not plain values behind a pointer.
 template <class Problem>
 void scan_rows(const Problem &problem, std::int64_t n) {
   using shape = typename Problem::shape;
@@ -49,17 +49,18 @@ void scan_rows(const Problem &problem, std::int64_t n) {
   }
 }
 
-/// Scans n elements. What is at most a row is done here, where the problem need not pass through memory to a function of
+/// Scans n elements. What takes little time is done here, where the problem need not pass through memory to a function of
 /// its own: that would cost as much as a few elements.
 template <class Problem>
 void scan(const Problem &problem, std::int64_t n) {
   using T = typename Problem::accumulator;
-  if constexpr (is_plain<T> && std::is_pointer<typename Problem::input_type>::value) {
-    if (n <= Problem::shape::row_elements) {
+  using shape = typename Problem::shape;
+  if constexpr (is_integer_sum<Problem>) {
+    if (n < 2 * bytes_per_thread / static_cast<std::int64_t>(shape::element_bytes)) return scan_sum(problem, n);
+  } else if constexpr (is_plain<T> && std::is_pointer<typename Problem::input_type>::value) {
+    if (n < shape::row_elements) {
       const items_view<Problem> items(problem.input);
-      if constexpr (is_integer_sum<Problem>) {
-        return scan_sum(problem, n);
-      } else if constexpr (Problem::initial_type::exists) {
+      if constexpr (Problem::initial_type::exists) {
         const auto initial = static_cast<T>(problem.initial.value);
         return scan_row<Problem>(items, problem.output, static_cast<int>(n), &initial, problem.op, problem.project);
       } else {
