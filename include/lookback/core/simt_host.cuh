@@ -137,15 +137,15 @@ inline void sum_network(const double *from, double *to) {
 template <bool Inclusive>
 void sum_row(const double *items, double base, const double *lanes, double *results) {
   const __m128d bases = _mm_set1_pd(base);
+  __m128d left = _mm_set_pd(base + lanes[0], base);
   for (int l = 0; l < 32; l += 2, items += 4, results += 4) {
     const __m128d first = _mm_loadu_pd(items), second = _mm_loadu_pd(items + 2); // vectors
-    const __m128d even = _mm_unpacklo_pd(first, second), odd = _mm_unpackhi_pd(first, second);
-    const __m128d left = l == 0 ? _mm_set_pd(base + lanes[0], base) : _mm_add_pd(bases, _mm_loadu_pd(lanes + l - 1));
-    const __m128d through = _mm_add_pd(left, even);
-    const __m128d low = Inclusive ? through : left, high = Inclusive ? _mm_add_pd(through, odd) : through;
-    // Element by element: a store from a register's upper half costs no shuffle.
-    _mm_storel_pd(results, low);
-    _mm_storel_pd(results + 1, high);
+    const __m128d through = _mm_add_pd(left, _mm_unpacklo_pd(first, second));
+    const __m128d low = Inclusive ? through : left;
+    const __m128d high = Inclusive ? _mm_add_pd(through, _mm_unpackhi_pd(first, second)) : through;
+    if (l < 30) left = _mm_add_pd(bases, _mm_loadu_pd(lanes + l + 1));
+    // Not two whole vectors: a store from a register's upper half costs no shuffle.
+    _mm_storeu_pd(results, _mm_unpacklo_pd(low, high));
     _mm_storeh_pd(results + 2, low);
     _mm_storeh_pd(results + 3, high);
   }
