@@ -10,7 +10,10 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/scan.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace {
 
@@ -57,6 +60,55 @@ TEST_CASE_TEMPLATE("reduction tree on the host: the bits of sums", T, float, dou
   check_bits<T, T, T>("exclusive", op, init, false, [=](auto in, auto end, auto out) {
     thrust::exclusive_scan(lookback::host, in, end, out, init, op);
   });
+}
+
+// std::plus is known as a sum and may take another way than an operator of one's own.
+TEST_CASE_TEMPLATE("reduction tree on the host: the bits of std::plus, also in place", T, float, double) {
+  const std::plus<T> op{};
+  const T init = T(0.3);
+  const auto in_place = [](auto scan) {
+    return [=](auto in, auto end, auto out) {
+      std::copy(in, end, out);
+      scan(out, out + (end - in), out);
+    };
+  };
+  const auto inclusive = [=](auto in, auto end, auto out) { thrust::inclusive_scan(lookback::host, in, end, out, op); };
+  const auto from_init = [=](auto in, auto end, auto out) {
+    thrust::inclusive_scan(lookback::host, in, end, out, init, op);
+  };
+  const auto exclusive = [=](auto in, auto end, auto out) {
+    thrust::exclusive_scan(lookback::host, in, end, out, init, op);
+  };
+  check_bits<T, T, T>("inclusive", op, {}, true, inclusive);
+  check_bits<T, T, T>("inclusive, in place", op, {}, true, in_place(inclusive));
+  check_bits<T, T, T>("init", op, init, true, from_init);
+  check_bits<T, T, T>("init, in place", op, init, true, in_place(from_init));
+  check_bits<T, T, T>("exclusive", op, init, false, exclusive);
+  check_bits<T, T, T>("exclusive, in place", op, init, false, in_place(exclusive));
+}
+
+TEST_CASE_TEMPLATE("lookback::host: sums of integers modulo 2^bits, every short length and alignment", T, std::int8_t,
+                   std::uint16_t, std::int32_t, std::uint64_t) {
+  TEST_RANDOM(random);
+  for (std::size_t n = 1; n < 1200; n += n < 300 ? 1 : random() % 100) {
+    const std::size_t shift = random() % 64;
+    INFO("n = ", n, ", shift = ", shift);
+    std::vector<T> in(shift + n), inclusive(n), exclusive(n);
+    for (T &x : in) x = static_cast<T>(random());
+    std::uint64_t sum = 7;
+    for (std::size_t i = 0; i < n; ++i) {
+      exclusive[i] = static_cast<T>(sum);
+      sum += static_cast<std::uint64_t>(in[shift + i]);
+      inclusive[i] = static_cast<T>(sum - 7);
+    }
+    const T *const first = in.data() + shift;
+    std::vector<T> out(n + 1, T(99));
+    thrust::inclusive_scan(lookback::host, first, first + n, out.data() + 1);
+    CHECK_EQ(test::first_difference(std::vector<T>(out.begin() + 1, out.end()), inclusive), test::nowhere);
+    CHECK_EQ(out[0], T(99));
+    thrust::exclusive_scan(lookback::host, first, first + n, in.data() + shift, T(7));
+    CHECK_EQ(test::first_difference(std::vector<T>(first, first + n), exclusive), test::nowhere);
+  }
 }
 
 TEST_CASE("reduction tree on the host: the wider of input and output shapes it") {
