@@ -20,7 +20,8 @@ void wave(std::uint64_t count, std::size_t tiles, Initial initial, test::interva
     std::vector<T> output(n, test::make_interval<T>({77, 78})), expected;
     for (std::uint32_t i = 0; i < n; ++i) expected.push_back(test::make_interval<T>({first.begin, first.end + i}));
     test::scan_tiles<Warps, core::look::over_wave>(
-        core::make_problem<Inclusive, T>(elements.data(), output.data(), test::join_neighbours{}, initial), n, one.schedule);
+        core::make_problem<Inclusive, T>(elements.data(), output.data(), test::join_neighbours{}, initial), n,
+        one.schedule);
     REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
   });
 }
@@ -28,7 +29,8 @@ void wave(std::uint64_t count, std::size_t tiles, Initial initial, test::interva
 } // namespace
 
 TEST_CASE("a wave, cells of one word, 2 warps") {
-  wave<false, 2, test::interval>(15, 35, lookback::detail::initial_value<test::interval>{test::interval_initial}, {0, 1});
+  wave<false, 2, test::interval>(15, 35, lookback::detail::initial_value<test::interval>{test::interval_initial},
+                                 {0, 1});
 }
 TEST_CASE("a wave, cells with a flag, objects, 1 warp") {
   wave<true, 1, test::owned_interval>(60, 5, lookback::detail::no_initial{}, {1, 2});
@@ -48,8 +50,9 @@ TEST_CASE("a wave by key, over the keys") {
       expected.push_back(i % 100 == 0 ? i : expected.back() + i);
     }
     test::scan_tiles<2, core::look::over_wave>(
-        core::make_inclusive_by_key<number>(static_cast<const number *>(keys.data()), static_cast<const number *>(values.data()),
-                                            keys.data(), lookback::equal_to{}, lookback::plus{}),
+        core::make_inclusive_by_key<number>(static_cast<const number *>(keys.data()),
+                                            static_cast<const number *>(values.data()), keys.data(),
+                                            lookback::equal_to{}, lookback::plus{}),
         n, one.schedule);
     REQUIRE_EQ(test::first_difference(keys, expected), test::nowhere);
   });

@@ -167,8 +167,8 @@ TEST_CASE("captured graphs of a wave and a pipeline, replayed at the same time a
   /// Two scans of their own input, one behind the other, by two paths.
   struct pair {
     explicit pair(std::mt19937_64 &drawn)
-        : in(test::random_values<word>(2 * 4096 + drawn() % (100 * 4096), drawn)), expected(test::serial_inclusive(in, op)),
-          device_in(in), by_wave(in.size()), by_pipeline(in.size()) {
+        : in(test::random_values<word>(2 * 4096 + drawn() % (100 * 4096), drawn)),
+          expected(test::serial_inclusive(in, op)), device_in(in), by_wave(in.size()), by_pipeline(in.size()) {
       REQUIRE_CUDA(scan(nullptr, by_wave, core::path::wave, nullptr));
       temporary = std::make_unique<test::guarded_buffer<unsigned char>>(bytes);
     }

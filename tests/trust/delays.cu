@@ -117,9 +117,8 @@ TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
     // once, and here there is none until the scans are done.
     std::vector<std::unique_ptr<interval_scan>> scans;
     for (int i = 0; i < 5; ++i)
-      scans.push_back(
-          std::make_unique<interval_scan>(100000 + random() % 3000000, path::look_back, dawdling_join{1u << 31, 1, 1},
-                                          random));
+      scans.push_back(std::make_unique<interval_scan>(100000 + random() % 3000000, path::look_back,
+                                                      dawdling_join{1u << 31, 1, 1}, random));
     // A kernel is loaded at its first launch, which may wait for every kernel that is running.
     for (auto &scan : scans) scan->launch(s);
     REQUIRE_CUDA(cudaStreamSynchronize(s));

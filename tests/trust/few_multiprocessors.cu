@@ -150,7 +150,7 @@ TEST_CASE("few multiprocessors: what must be resident and is refused is scanned 
     const test::guarded_buffer<std::int32_t> device_in(in);
     test::guarded_buffer<std::int32_t> out(n);
     const auto problem = core::make_problem<true, std::int32_t>(static_cast<const std::int32_t *>(device_in.data()),
-                                                               out.data(), op, core::no_initial{});
+                                                                out.data(), op, core::no_initial{});
     run_on(few.stream, problem, static_cast<std::int64_t>(n), [&] {
       CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
       CHECK(out.guards_intact());
