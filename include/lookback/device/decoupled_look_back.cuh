@@ -50,8 +50,8 @@ public:
   };
 
   /// Scans tile `tile` of a scan of n elements, of which `existing` elements exist. `Whole`: all of
-  /// them, and the input is aligned.
-  template <bool Whole, class State>
+  /// them; `Aligned`: the input is.
+  template <bool Whole, bool Aligned, class State>
   LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, const source &items, unsigned tile,
                                   bool is_last, int existing, storage &shared) {
     auto op = problem.op;
@@ -74,17 +74,20 @@ public:
     items.fetch(shared.tile, tile, existing);
     if (Whole && Where == look::back && simt::block_count() - tile > prefetch_distance + 1)
       items.prefetch(tile + prefetch_distance);
+    constexpr bool reads_neighbours =
+        boundary_of<typename Problem::input_type>::exists; // who may write once all have arrived
+    if constexpr (reads_neighbours) items.finish();
     simt::grid_arrival cleared;
     if constexpr (Where == look::over_wave) {
       if (simt::thread_index() == 0) state.tile_totals.clear(tile);
       cleared = simt::arrive_at_grid();
     }
-    items.finish();
+    if constexpr (!reads_neighbours) items.finish();
     uninitialized_array<T, rows> totals; // V(lane), inclusive
     LOOKBACK_UNROLL
     for (int i = 0; i < rows; ++i) {
       const auto vector =
-          items.template read<Whole>(shared.tile, tile, warp * rows + i, lane < whole_vectors(i) ? E : 0);
+          items.template read<Aligned>(shared.tile, tile, warp * rows + i, lane < whole_vectors(i) ? E : 0);
       if (lane < whole_vectors(i))
         construct(totals[i], fold_vector<E, T>([&](int k) { return static_cast<T>(vector.get(k)); }, op));
     }
@@ -133,15 +136,15 @@ public:
       const int count = Whole ? E : elements(i) - lane * E;
       const T &left = exchange.up(totals[i], 1, lane < whole_vectors(i)); // V(lane - 1)
       if (lane > 0 && count > 0) base.append(op, left);
-      const auto vector = items.template read<Whole>(shared.tile, tile, row, count);
+      const auto vector = items.template read<Aligned>(shared.tile, tile, row, count);
       lane_vector<stored, E> results;
       scan_vector<Problem::inclusive, E, T>(
           base, count, [&](int k) { return static_cast<T>(vector.get(k)); }, op,
           [&](int k, const T &scanned, const T &element) {
             results.set(k, static_cast<stored>(problem.project(scanned, element)));
           });
-      store_row<E, fits && (Whole || sizeof(stored) < 4)>(output + i * shape::row_elements, elements(i), vector_stores,
-                                                          items.template row_of<Whole>(shared.tile, row), results);
+      store_row<E, fits && Aligned>(output + i * shape::row_elements, elements(i), vector_stores,
+                                    items.template row_of<Aligned>(shared.tile, row), results);
     }
   }
 };
@@ -175,11 +178,12 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   const bool is_last = tile + 1 == simt::block_count();
   const std::uint64_t left = n - static_cast<std::uint64_t>(tile) * shape::tile_elements;
   const typename scan::source items(problem, n);
-  if (left >= shape::tile_elements && items.aligned()) // the case that is fast is not asked what exists, and where
-    scan::template run<true>(problem, state, items, tile, is_last, shape::tile_elements, shared);
+  const int existing = static_cast<int>(left < shape::tile_elements ? left : shape::tile_elements);
+  // The case that is fast is not asked what exists, and where. One tile alone is a whole one only once in a thousand lengths.
+  if (items.aligned() && (where == look::nowhere || existing == shape::tile_elements))
+    scan::template run<where != look::nowhere, true>(problem, state, items, tile, is_last, existing, shared);
   else
-    scan::template run<false>(problem, state, items, tile, is_last,
-                              static_cast<int>(left < shape::tile_elements ? left : shape::tile_elements), shared);
+    scan::template run<false, false>(problem, state, items, tile, is_last, existing, shared);
   if constexpr (where == look::in_cluster) leave_cluster();
 }
 

@@ -189,7 +189,8 @@ private:
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void scan(int i, ring_position<stages> at, uninitialized_array<T, rows> &totals) {
     using raw = typename look_ahead_source<Problem, Tuning>::first_type;
-    constexpr bool fits = sizeof(stored) <= sizeof(raw) && alignof(stored) <= alignof(raw);
+    // Rows that are not aligned are read with bytes of their neighbours, whose results must not be there yet.
+    constexpr bool through = Aligned && sizeof(stored) <= sizeof(raw) && alignof(stored) <= alignof(raw);
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
     const unsigned tile = column_.tile(i);
@@ -215,11 +216,10 @@ private:
           [&](int k, const T &scanned, const T &element) {
             results.set(k, static_cast<stored>(problem_.project(scanned, element)));
           });
-      store_row<E, fits && (Aligned || sizeof(stored) < 4)>(
-          output + row * shape::row_elements, elements, vector_stores,
-          source_.template row_of<Aligned>(shared_.tiles[at.stage], row), results);
+      store_row<E, through>(output + row * shape::row_elements, elements, vector_stores,
+                            source_.template row_of<Aligned>(shared_.tiles[at.stage], row), results);
     }
-    if (fits && !vector_stores) simt::fence_before_bulk_copy(); // results went through the stage
+    if (through && !vector_stores) simt::fence_before_bulk_copy(); // results went through the stage
     simt::synchronize_warp();
     if (lane == 0) simt::arrive(shared_.scanned[at.stage]);
   }

@@ -94,7 +94,8 @@ public:
         }
       }
     }
-    for (int r = done; r * row_elements < existing_; ++r) {
+    for (int r = std::max(done, 0); r * row_elements < existing_;
+         ++r) { // done >= 0 anyway: it is said for the compiler
       if (prefix == nullptr && r == 0)
         scan_row(r, nullptr);
       else
