@@ -42,6 +42,7 @@ public:
   struct storage {
     alignas(source::alignment) unsigned char tile[source::bytes];
     typename lane_exchange<T>::storage exchange[Warps];
+    rows_aside<stored, Warps, shape::row_elements> aside;
     uninitialized_array<T, shape::tile_rows> row_totals;
     uninitialized_array<T, 1> prefix; // everything left of the tile
     uninitialized_array<T, 1> total;  // of the tile, for the cluster
@@ -71,7 +72,7 @@ public:
     const int whole_rows = Whole ? shape::tile_rows : existing / shape::row_elements;
 
     // ---- read, and reduce: vectors, then rows ---------------------------------------------------------------------
-    items.fetch(shared.tile, tile, existing);
+    items.template fetch<Aligned>(shared.tile, tile, existing);
     if (Whole && Where == look::back && simt::block_count() - tile > prefetch_distance + 1)
       items.prefetch(tile + prefetch_distance);
     constexpr bool reads_neighbours =
@@ -124,9 +125,10 @@ public:
     }
 
     // ---- scan and write -------------------------------------------------------------------------------------------
-    // Results may take the place of their own row on the way out, where they fit.
+    // Results may take the place of their own row on the way out, where they fit, and where no other warp reads of it.
     using room = typename source::first_type;
-    constexpr bool fits = sizeof(stored) <= sizeof(room) && alignof(stored) <= alignof(room);
+    constexpr bool in_place = Aligned && sizeof(stored) <= sizeof(room) && alignof(stored) <= alignof(room);
+    constexpr bool aside = !Aligned && decltype(shared.aside)::exists;
     LOOKBACK_UNROLL
     for (int i = 0; i < rows; ++i) {
       const int row = warp * rows + i;
@@ -143,8 +145,9 @@ public:
           [&](int k, const T &scanned, const T &element) {
             results.set(k, static_cast<stored>(problem.project(scanned, element)));
           });
-      store_row<E, fits && Aligned>(output + i * shape::row_elements, elements(i), vector_stores,
-                                    items.template row_of<Aligned>(shared.tile, row), results);
+      void *const place = items.template row_of<Aligned>(shared.tile, row);
+      store_row<E, in_place || aside>(output + i * shape::row_elements, elements(i), vector_stores,
+                                      aside ? shared.aside.rows[aside ? warp : 0] : place, results);
     }
   }
 };
@@ -179,9 +182,11 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   const std::uint64_t left = n - static_cast<std::uint64_t>(tile) * shape::tile_elements;
   const typename scan::source items(problem, n);
   const int existing = static_cast<int>(left < shape::tile_elements ? left : shape::tile_elements);
-  // The case that is fast is not asked what exists, and where. One tile alone is a whole one only once in a thousand lengths.
-  if (items.aligned() && (where == look::nowhere || existing == shape::tile_elements))
-    scan::template run<where != look::nowhere, true>(problem, state, items, tile, is_last, existing, shared);
+  // The case that is fast is not asked what exists, and where. One tile alone is a part of one more often than not.
+  if (existing == shape::tile_elements && items.aligned())
+    scan::template run<true, true>(problem, state, items, tile, is_last, existing, shared);
+  else if (where == look::nowhere && items.aligned())
+    scan::template run<false, where == look::nowhere>(problem, state, items, tile, is_last, existing, shared);
   else
     scan::template run<false, false>(problem, state, items, tile, is_last, existing, shared);
   if constexpr (where == look::in_cluster) leave_cluster();

@@ -49,9 +49,14 @@ public:
   LOOKBACK_DEVICE bool aligned() const { return skip_[0] == 0 && skip_[arrays - 1] == 0; }
 
   /// By all threads of the block: starts to bring a tile of `existing` elements, which is there after finish().
+  template <bool KnownAligned>
   LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int existing) const {
-    fetch_array<0>(stage, tile, existing);
-    if constexpr (arrays == 2) fetch_array<1>(stage, tile, existing);
+    if constexpr (KnownAligned && arrays == 1) {
+      fetch_own_rows(stage, tile, existing);
+    } else {
+      fetch_array<0>(stage, tile, existing);
+      if constexpr (arrays == 2) fetch_array<1>(stage, tile, existing);
+    }
   }
   LOOKBACK_DEVICE void finish() const {
     simt::wait_for_copies();
@@ -170,6 +175,20 @@ private:
     };
     for (std::uint64_t at = own.begin + lane; at < left; at += lanes) copy_byte(at);
     for (std::uint64_t at = right + lane; at < own.end; at += lanes) copy_byte(at);
+  }
+  /// The same where rows share no granule: nothing but what is needed, since a scan of one tile waits for this.
+  LOOKBACK_DEVICE void fetch_own_rows(unsigned char *stage, unsigned tile, int existing) const {
+    constexpr int bytes = element_bytes<0>, step = simt::warp_threads * granule;
+    const unsigned char *const from = address<0>() + bytes_of<0>(tile, 0).begin;
+    LOOKBACK_UNROLL
+    for (int i = 0; i < (share<0> + step - 1) / step; ++i) {
+      const int inside = i * step + simt::lane_index() * int{granule}, at = simt::warp_index() * share<0> + inside;
+      const int left = inside < share<0> ? existing * bytes - at : 0;
+      if (left >= int{granule})
+        simt::copy_vector_async(stage + at, from + at);
+      else
+        for (int b = 0; b < left; ++b) stage[at + b] = from[at + b];
+    }
   }
   /// Each warp brings the granules that begin in its own rows.
   template <int A>

@@ -21,6 +21,7 @@ public:
 
   LOOKBACK_DEVICE item_tile(const Problem &problem, std::uint64_t) : problem_(problem) {}
 
+  template <bool>
   LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int existing) const {
     const int first_row = simt::warp_index() * rows;
     const auto elements = [=](int i) {
