@@ -7,13 +7,14 @@
 //
 // Block b of G scans tiles b, b + G, b + 2 G, ... Who does what, tile i of the block in stage i % stages:
 //
-//   copying warp        bulk copies, as many stages ahead as are free
+//   copying warp        bulk copies, as many stages ahead as are free, a few of them in flight at once
 //   scanning warps      reduce tile i, and scan tile i - depth, whose prefix has long arrived
 //   publishing warp     row totals of tile i -> its row prefixes, and its total for everyone
 //   look-ahead warps    totals of all tiles since the block's previous one -> the tile's prefix; they take turns
 //
 // A tile's prefix is built from totals alone, so no block waits for another's prefix, only for its reading. Every block must
-// be resident for that to end: the launch is cooperative, which guarantees it.
+// be resident for that to end: the launch is cooperative, which guarantees it. Its barrier says that all totals are cleared;
+// code that runs once comes from memory, too, so little of it stands before the first copy.
 #pragma once
 
 #include <lookback/core/simt_grid.cuh>

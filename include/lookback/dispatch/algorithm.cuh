@@ -11,8 +11,9 @@ namespace lookback {
 struct fastest {};
 
 /// The pipeline of device/look_ahead.cuh, at any length of more than one tile, with the bits of `fastest`. cudaErrorNotSupported
-/// where it cannot run: it takes pointers (the input aligned to 16 bytes) to trivially copyable types of up to 16 bytes with
-/// accumulators of up to 8, and sm_90 or newer.
+/// where it cannot run: it takes input that is plain memory (a pointer, a transform_iterator over one, pointers to keys and
+/// values, the keys not written over) of elements of 1, 2, 4, 8 or 16 bytes, a pointer for output, accumulators of
+/// up to 16 bytes that are trivially copyable, and sm_90 or newer.
 struct look_ahead {};
 
 namespace detail {
@@ -34,11 +35,12 @@ const char *why_not(fastest, cudaError_t, const Problem &, std::int64_t) {
 }
 template <class Problem>
 const char *why_not(lookback::look_ahead, cudaError_t status, const Problem &, std::int64_t) {
-  return status == cudaErrorNotSupported
-             ? "lookback: look_ahead takes pointers to trivially copyable types of up to 16 bytes, the input aligned "
-               "to 16, "
-               "accumulators of up to 8 bytes, and a device of compute capability 9.0 or newer"
-             : "lookback: launching the scan";
+  return status == cudaErrorNotSupported ? "lookback: look_ahead takes plain memory (a pointer, a transformed pointer, "
+                                           "keys that are not written over) of "
+                                           "1, 2, 4, 8 or 16 bytes an element, accumulators of up to 16 bytes, and a "
+                                           "device of compute capability 9.0 or "
+                                           "newer"
+                                         : "lookback: launching the scan";
 }
 
 } // namespace detail
