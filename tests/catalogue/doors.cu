@@ -174,7 +174,7 @@ TEST_CASE("catalogue: what cannot run names the limit") {
   CHECK_MESSAGE(text.find("bytes of shared memory, and a block of this device has at most") != std::string::npos, text);
   CHECK_THROWS_WITH_AS(lookback::inclusive_scan(par.with(look_ahead{}), thrust::counting_iterator<int>(0), thrust::counting_iterator<int>(1 << 20),
                                                 reinterpret_cast<int *>(x.data())),
-                       doctest::Contains("look_ahead takes pointers"), thrust::system_error);
+                       doctest::Contains("look_ahead takes plain memory"), thrust::system_error);
   // Storage that is too small, a negative length, and nothing to do.
   using small = chained<>;
   REQUIRE_CUDA(DeviceScan::InclusiveSum(nullptr, bytes, x.data(), x.data(), n, nullptr, small{}));

@@ -13,8 +13,7 @@
 //   look-ahead warps    totals of all tiles since the block's previous one -> the tile's prefix; they take turns
 //
 // A tile's prefix is built from totals alone, so no block waits for another's prefix, only for its reading. Every block must
-// be resident for that to end: the launch is cooperative, which guarantees it. Its barrier says that all totals are cleared;
-// code that runs once comes from memory, too, so little of it stands before the first copy.
+// be resident for that to end: the launch is cooperative, which guarantees it, and its barrier says that all totals are cleared.
 #pragma once
 
 #include <lookback/core/simt_grid.cuh>
