@@ -130,11 +130,17 @@ mutation("no cluster barrier between a total and its use" device/cluster.cuh
          "  if (simt")
 mutation("blocks of a cluster end while others read from them" device/decoupled_look_back.cuh
          "if constexpr (where == look::in_cluster) leave_cluster();" "")
-mutation("copies to shared memory not waited for" block/transfer.cuh "  simt::wait_for_copies();" "")
-mutation("no warp barrier after the fetch" block/transfer.cuh
-         "simt::wait_for_copies();
-  simt::synchronize_warp();"
-         "simt::wait_for_copies();")
+mutation("copies to shared memory not waited for" device/staged_tile.cuh "    simt::wait_for_copies();" "")
+mutation("no warp barrier after the fetch" device/staged_tile.cuh
+         "    if (arrays == 1 && aligned()) // rows share no granule
+      simt::synchronize_warp();
+    else
+      simt::synchronize_block();"
+         "    if (arrays != 1 || !aligned()) simt::synchronize_block();")
+mutation("no block barrier after the fetch of rows that share granules" device/staged_tile.cuh
+         "simt::synchronize_block();" "simt::synchronize_warp();")
+mutation("no warp barrier after the fetch of items" device/tile_source.cuh
+         "finish() { simt::synchronize_warp(); }" "finish() {}")
 mutation("no warp barrier before a row's place is reused" block/transfer.cuh
          "simt::synchronize_warp(); // every lane has read its vector" "")
 mutation("no warp barrier between a row's results and their store" block/transfer.cuh
@@ -157,28 +163,12 @@ mutation("the nearest tile's total not waited for" device/look_back.cuh
 mutation("a group's prefix without its own total" device/look_back.cuh
          "through.append(op, totals[0]);" "")
 mutation("keys at the boundaries read in place" core/by_key.cuh
-         "!equal(boundary_[i / TileElements], memory.own)" "!equal(keys_[i - 1], memory.own)")
+         "is_head(key_before(i / TileElements), memory.own)" "is_head(keys_[i - 1], memory.own)")
+mutation("staged keys at the boundaries read in place" block/staged.cuh
+         "row == 0 && input.saves_keys() ? input.key_before(tile) :" "")
 
 # ---- the wave ------------------------------------------------------------------------------------------------------------
 mutations_of(races_wave.cpp)
-set(fetch "    fetch_rows<E, rows>(input, elements, vector_loads, items);
-")
-set(prefetch "    if (Full && Where == look::back && simt::block_count() - tile > prefetch_distance + 1) {
-      const auto ahead = first_of(tile + prefetch_distance);
-      if constexpr (boundary_of<typename Problem::input_type>::exists) {
-        prefetch(problem.input.keys() + ahead, shape::tile_elements);
-        prefetch(problem.input.values() + ahead, shape::tile_elements);
-      } else {
-        prefetch(problem.input + ahead, shape::tile_elements);
-      }
-    }
-")
-set(arrival "    simt::grid_arrival cleared;
-    if constexpr (Where == look::over_wave) {
-      if (simt::thread_index() == 0) state.tile_totals.clear(tile);
-      cleared = simt::arrive_at_grid();
-    }
-")
 mutation("a wave without the cooperative guarantee" simt/scan.hpp "if (guaranteed) scanning.resident = scanning.blocks;" "")
 mutation("a wave launched like any kernel" simt/scan.hpp "scanning.cooperative = true;" "")
 mutation("a wave's cell not cleared" device/decoupled_look_back.cuh
@@ -192,7 +182,9 @@ mutation("the flag of a cleared cell left as it is" device/tile_state.cuh "Memor
 mutation("totals of a wave read before all cells are cleared" device/one_wave.cuh
          "simt::wait_for_grid(static_cast<simt::grid_arrival &&>(cleared));" "")
 mutation("a wave arrives before it has read its keys" device/decoupled_look_back.cuh
-         "${fetch}${prefetch}${arrival}" "${arrival}${fetch}${prefetch}")
+         "constexpr bool reads_neighbours =
+        boundary_of<typename Problem::input_type>::exists;"
+         "constexpr bool reads_neighbours = false;")
 mutation("no barrier between the groups of a wave and their use" device/one_wave.cuh
          "  simt::synchronize_block();
 
@@ -225,8 +217,8 @@ mutation("a stage filled before its tile is scanned" device/look_ahead.cuh
          "simt::wait(shared_.scanned[stage], next.at.phase ^ 1);" "")
 mutation("the first round waits for scans that come after it" device/look_ahead.cuh
          "simt::wait(shared_.scanned[stage], next.at.phase ^ 1);" "simt::wait(shared_.scanned[stage], next.at.phase);")
-mutation("bytes not owed to the barrier of a copy" device/look_ahead.cuh
-         "simt::arrive_and_expect(shared_.copied[stage], bulk);" "simt::arrive(shared_.copied[stage]);")
+mutation("bytes not owed to the barrier of a copy" device/staged_tile.cuh
+         "simt::arrive_and_expect(copied, bulk.bytes);" "simt::arrive(copied);")
 mutation("a tile reduced before it is copied" device/look_ahead.cuh
          "simt::wait(shared_.copied[at.stage], at.phase);" "")
 mutation("row totals not waited for" device/look_ahead.cuh "simt::wait(shared_.reduced[at.stage], at.phase);" "")

@@ -85,7 +85,7 @@ TEST_CASE("4 bytes to 1, misaligned") {
 /// The results go over the keys: a tile may overwrite the key that its right neighbour has to compare with.
 TEST_CASE("by key, over the keys") {
   using number = std::uint64_t;
-  test::for_each_trial(20, [&](test::trial &one) {
+  test::for_each_trial(40, [&](test::trial &one) {
     const test::tree_sizes size(8, 8);
     const std::size_t n = test::pick_size(one, size, 3 * size.tile, size.tile + 1);
     std::vector<number> keys, values, expected;
@@ -94,10 +94,15 @@ TEST_CASE("by key, over the keys") {
       values.push_back(i);
       expected.push_back(i % 100 == 0 ? i : expected.back() + i);
     }
-    test::scan<2>(lookback::detail::make_inclusive_by_key<number>(static_cast<const number *>(keys.data()),
-                                                                  static_cast<const number *>(values.data()), keys.data(),
-                                                                  lookback::equal_to{}, lookback::plus{}),
-                  n, one.schedule);
+    const auto scan = [&](auto from) {
+      test::scan<2>(lookback::detail::make_inclusive_by_key<number>(static_cast<const number *>(keys.data()), from, keys.data(),
+                                                                    lookback::equal_to{}, lookback::plus{}),
+                    n, one.schedule);
+    };
+    if (one.random() % 2 == 0) // bytes wait in shared memory
+      scan(static_cast<const number *>(values.data()));
+    else // pairs do
+      scan(test::reading_iterator<number>(values.data()));
     REQUIRE_EQ(test::first_difference(keys, expected), test::nowhere);
   });
 }
