@@ -9,33 +9,18 @@ namespace {
 /// A key that makes a tile of pairs small is the value's affair; this one compares by its quotient by 8 alone.
 using key = std::uint32_t;
 
-/// Values are intervals that are numbered within their segment, from 1; [0, 1) is the initial value.
 template <int Warps, class T>
 void intervals_by_key(std::uint64_t count, std::size_t tiles) {
   const test::tree_sizes size(sizeof(T), sizeof(T)); // as over the values
   const std::size_t tile = size.tile;
   test::for_each_trial(count, [&](test::trial &one) {
     const std::size_t n = test::pick_size(one, size, tiles * tile);
-    std::vector<key> keys;
-    std::vector<T> values, inclusive, exclusive;
-    key now = 0;
-    const std::size_t longest = one.random() % 2 == 0 ? 5 : 4 * tile;
-    for (std::size_t left = 0, i = 0; keys.size() < n; --left, ++i) {
-      if (left == 0) {
-        left = 1 + one.random() % longest;
-        now += 8;
-        i = 0;
-      }
-      keys.push_back(now + one.random() % 8);
-      const auto end = static_cast<std::uint32_t>(i);
-      values.push_back(test::make_interval<T>(test::interval_element(i)));
-      inclusive.push_back(test::make_interval<T>({1, end + 2}));
-      exclusive.push_back(test::make_interval<T>({0, end + 1}));
-    }
+    const test::segments<key, T> all(one, n, one.random() % 2 == 0 ? 5 : 4 * tile);
+    const test::bare_input<key> keys(all.keys, test::any_shift<key>(one));
     const bool in_place = one.random() % 2 == 0;
     const T filler = test::make_interval<T>({77, 78});
     test::guarded_buffer<T> input(n, one.random() % 2, filler), output(n, one.random() % 2, filler);
-    std::copy(values.begin(), values.end(), input.data());
+    std::copy(all.values.begin(), all.values.end(), input.data());
     test::guarded_buffer<T> &written = in_place ? input : output;
     const T *const from = input.data();
     const key *const named = keys.data();
@@ -49,13 +34,44 @@ void intervals_by_key(std::uint64_t count, std::size_t tiles) {
       test::scan<Warps>(core::make_exclusive_by_key<T>(named, from, written.data(), test::make_interval<T>(test::interval_initial),
                                                        test::same_octave{}, test::join_neighbours{}),
                         n, one.schedule);
-    REQUIRE_EQ(test::first_difference(written.results(), is_inclusive ? inclusive : exclusive), test::nowhere);
+    REQUIRE_EQ(test::first_difference(written.results(), is_inclusive ? all.inclusive : all.exclusive), test::nowhere);
+    REQUIRE(written.intact());
+  });
+}
+
+/// Sums over the keys: with saved keys, or by a wave or cluster that has read them all before it writes.
+template <class Number>
+void sums_over_keys(std::uint64_t count) {
+  test::for_each_trial(count, [&](test::trial &one) {
+    const test::tree_sizes size(sizeof(Number), sizeof(Number));
+    const std::size_t n = test::pick_size(one, size, 4 * size.tile);
+    const std::size_t longest = one.random() % 2 == 0 ? 3 : 2 * size.tile;
+    std::vector<Number> keys, values, expected;
+    for (std::size_t i = 0, left = 0; i < n; ++i, --left) {
+      const bool head = left == 0;
+      if (head) left = 1 + one.random() % longest;
+      keys.push_back(static_cast<Number>(i == 0 ? one.random() : keys.back() + (head ? 1 : 0)));
+      values.push_back(static_cast<Number>(one.random()));
+      expected.push_back(static_cast<Number>(values.back() + (head ? 0 : expected.back())));
+    }
+    const test::bare_input<Number> from(values, test::any_shift<Number>(one));
+    const std::size_t shift = test::any_shift<Number>(one);
+    test::guarded_buffer<Number> written(n, shift, static_cast<Number>(one.random()));
+    std::copy(keys.begin(), keys.end(), written.data());
+    INFO("n = ", n, ", tile = ", size.tile, ", keys shifted by ", shift);
+    test::scan<2>(lookback::detail::make_inclusive_by_key<Number>(static_cast<const Number *>(written.data()), from.data(),
+                                                                  written.data(), lookback::equal_to{}, lookback::plus{}),
+                  n, one.schedule);
+    REQUIRE_EQ(test::first_difference(written.results(), expected), test::nowhere);
     REQUIRE(written.intact());
   });
 }
 
 } // namespace
 
+TEST_CASE("by key, over the keys, 1 byte") { sums_over_keys<std::uint8_t>(40); }
+TEST_CASE("by key, over the keys, 4 bytes") { sums_over_keys<std::uint32_t>(60); }
+TEST_CASE("by key, over the keys, 8 bytes") { sums_over_keys<std::uint64_t>(60); }
 TEST_CASE("by key, 12-byte pairs") { intervals_by_key<4, test::interval>(100, 6); }
 TEST_CASE("by key, objects") { intervals_by_key<4, test::owned_interval>(100, 6); }
 TEST_CASE("by key, floats against the tree") {

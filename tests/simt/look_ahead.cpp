@@ -34,6 +34,95 @@ void pipeline(std::uint64_t count, std::size_t tiles) {
   });
 }
 
+/// From one element less than a number of tiles to three more, at most `tiles` tiles and at least one and an element.
+std::size_t pick_edge(test::trial &one, std::size_t tile, std::size_t tiles) {
+  return std::max(tile + 1, (1 + one.random() % tiles) * tile - 1 + one.random() % 5);
+}
+
+/// A number made of a smaller one: not the number itself.
+template <class T>
+struct times_three {
+  template <class In>
+  T operator()(const In &value) const {
+    return static_cast<T>(T{3} * value);
+  }
+};
+
+/// Sums of the elements, or of a function of them, input and output anywhere within 16 bytes.
+template <class Tuning, class In, class T, bool Transformed = false>
+void sums(std::uint64_t count) {
+  namespace core = lookback::detail;
+  const test::tree_sizes size(Transformed ? sizeof(T) : sizeof(In), sizeof(T)); // a function's value shapes the tree
+  test::for_each_trial(count, [&](test::trial &one) {
+    const std::size_t n = pick_edge(one, size.tile, 5), from = test::any_shift<In>(one), to = test::any_shift<T>(one);
+    const unsigned blocks = 1 + one.random() % 3;
+    std::vector<In> elements;
+    std::vector<T> expected;
+    for (std::size_t i = 0; i < n; ++i) {
+      elements.push_back(static_cast<In>(one.random()));
+      const T element = Transformed ? times_three<T>{}(elements.back()) : static_cast<T>(elements.back());
+      expected.push_back(static_cast<T>(element + (i == 0 ? T{0} : expected.back())));
+    }
+    INFO("n = ", n, ", tile = ", size.tile, ", blocks = ", blocks, ", input and output shifted by ", from, ", ", to);
+    const auto scan = [&](const In *at, T *output) {
+      const auto by = [&](auto input) {
+        test::scan_ahead<Tuning>(core::make_problem<true, T>(input, output, lookback::plus{}, core::no_initial{}), n, blocks,
+                                 one.schedule);
+      };
+      if constexpr (Transformed)
+        by(test::transforming_iterator<times_three<T>, In>(at, {}));
+      else
+        by(at);
+    };
+    const auto require = [&](const test::guarded_buffer<T> &written) {
+      REQUIRE_EQ(test::first_difference(written.results(), expected), test::nowhere);
+      REQUIRE(written.intact());
+    };
+    if constexpr (std::is_same<In, T>::value) {
+      if (one.random() % 3 == 0) {
+        test::guarded_buffer<T> written(n, from, static_cast<T>(one.random()));
+        std::copy(elements.begin(), elements.end(), written.data());
+        scan(written.data(), written.data());
+        return require(written);
+      }
+    }
+    const test::bare_input<In> input(elements, from);
+    test::guarded_buffer<T> output(n, to, static_cast<T>(one.random()));
+    scan(input.data(), output.data());
+    require(output);
+  });
+}
+
+template <class Tuning, class Key>
+void pipeline_by_key(std::uint64_t count) {
+  namespace core = lookback::detail;
+  using T = test::interval;
+  const test::tree_sizes size(sizeof(T), sizeof(T));
+  test::for_each_trial(count, [&](test::trial &one) {
+    const std::size_t n = pick_edge(one, size.tile, 8);
+    const unsigned blocks = 1 + one.random() % 4;
+    const test::segments<Key, T> all(one, n, one.random() % 2 == 0 ? 5 : 4 * size.tile);
+    const std::size_t shift = test::any_shift<Key>(one);
+    const test::bare_input<Key> keys(all.keys, shift);
+    test::guarded_buffer<T> input(n, test::any_shift<T>(one), {77, 78}), output(n, test::any_shift<T>(one), {77, 78});
+    std::copy(all.values.begin(), all.values.end(), input.data());
+    const bool in_place = one.random() % 2 == 0, is_inclusive = one.random() % 2 == 0;
+    INFO("n = ", n, ", tile = ", size.tile, ", blocks = ", blocks, ", keys shifted by ", shift, ", in place: ", in_place);
+    test::guarded_buffer<T> &written = in_place ? input : output;
+    const T *const values = input.data();
+    if (is_inclusive)
+      test::scan_ahead<Tuning>(core::make_inclusive_by_key<T>(keys.data(), values, written.data(), test::same_octave{},
+                                                              test::join_neighbours{}),
+                               n, blocks, one.schedule);
+    else
+      test::scan_ahead<Tuning>(core::make_exclusive_by_key<T>(keys.data(), values, written.data(), test::interval_initial,
+                                                              test::same_octave{}, test::join_neighbours{}),
+                               n, blocks, one.schedule);
+    REQUIRE_EQ(test::first_difference(written.results(), is_inclusive ? all.inclusive : all.exclusive), test::nowhere);
+    REQUIRE(written.intact());
+  });
+}
+
 } // namespace
 
 // 16-byte elements: 1024 a tile.
@@ -41,6 +130,18 @@ using wide = test::widened<test::interval, 16>;
 TEST_CASE("pipeline, 3 stages, 1 look-ahead warp") { pipeline<test::look_ahead_by<3, 2, 2, 2, 1>, test::interval, wide>(200, 35); }
 TEST_CASE("pipeline, 4 stages, 2 look-ahead warps") { pipeline<test::look_ahead_by<4, 2, 2, 4, 2>, test::interval, wide>(100, 70); }
 TEST_CASE("pipeline, vectors of two elements") { pipeline<test::look_ahead_by<3, 3, 1, 2, 2>, test::interval, test::interval>(60, 34); }
+
+TEST_CASE("pipeline, 1-byte sums at any address") { sums<test::look_ahead_by<3, 2, 2, 4, 1>, std::uint8_t, std::uint8_t>(400); }
+TEST_CASE("pipeline, 1 byte to 4 at any address") { sums<test::look_ahead_by<4, 2, 2, 2, 2>, std::uint8_t, std::uint32_t>(400); }
+TEST_CASE("pipeline, 4-byte sums at any address") { sums<test::look_ahead_by<3, 2, 1, 4, 2>, std::uint32_t, std::uint32_t>(400); }
+TEST_CASE("pipeline, a function of 4 bytes at any address") {
+  sums<test::look_ahead_by<3, 2, 2, 4, 1>, std::uint32_t, std::uint32_t, true>(400);
+}
+TEST_CASE("pipeline, a function of 1 byte that makes 8") {
+  sums<test::look_ahead_by<3, 2, 2, 2, 1>, std::uint8_t, std::uint64_t, true>(400);
+}
+TEST_CASE("pipeline by key, 4-byte keys") { pipeline_by_key<test::look_ahead_by<3, 2, 2, 4, 2>, std::uint32_t>(300); }
+TEST_CASE("pipeline by key, 1-byte keys") { pipeline_by_key<test::look_ahead_by<4, 3, 2, 2, 1>, std::uint8_t>(300); }
 
 TEST_CASE("without the cooperative guarantee the pipeline locks up, and that is reported") {
   namespace core = lookback::detail;

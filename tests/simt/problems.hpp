@@ -9,6 +9,8 @@
 #include <support/serial_reference.hpp>
 #include <support/tree_reference.hpp>
 
+#include <sanitizer/asan_interface.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -110,6 +112,25 @@ public:
 private:
   const T *at_;
 };
+/// A function over what stands behind a pointer, taken apart as Thrust's transform_iterator can be.
+template <class Function, class T>
+class transforming_iterator {
+public:
+  using value_type = std::decay_t<decltype(std::declval<Function &>()(std::declval<const T &>()))>;
+  using difference_type = std::ptrdiff_t;
+  using reference = value_type;
+  using pointer = void;
+  using iterator_category = std::random_access_iterator_tag;
+  transforming_iterator(const T *at, Function function) : at_(at), function_(function) {}
+  transforming_iterator operator+(difference_type distance) const { return {at_ + distance, function_}; }
+  value_type operator[](difference_type distance) const { return functor()(at_[distance]); }
+  Function functor() const { return function_; }
+  const T *const &base() const { return at_; }
+
+private:
+  const T *at_;
+  Function function_;
+};
 /// Writes through a class that declares no value type.
 template <class T>
 class writing_iterator {
@@ -155,6 +176,55 @@ private:
   static constexpr std::size_t behind = 3;
   std::size_t n_, shift_;
   std::vector<T> values_;
+};
+
+/// Elements that are only read, `shift` of them from a multiple of 16 bytes. AddressSanitizer allows nothing before them (but up
+/// to 7 bytes) or behind.
+template <class T>
+class bare_input {
+public:
+  bare_input(const std::vector<T> &values, std::size_t shift) : shift_(shift), values_(shift + values.size()) {
+    std::copy(values.begin(), values.end(), values_.begin() + shift);
+    ASAN_POISON_MEMORY_REGION(values_.data(), shift * sizeof(T));
+  }
+  ~bare_input() { ASAN_UNPOISON_MEMORY_REGION(values_.data(), shift_ * sizeof(T)); }
+  bare_input(const bare_input &) = delete;
+  bare_input &operator=(const bare_input &) = delete;
+  const T *data() const { return values_.data() + shift_; }
+
+private:
+  std::size_t shift_;
+  std::vector<T> values_;
+};
+
+/// Any number of elements by which an array of T can begin behind a multiple of 16 bytes.
+template <class T>
+std::size_t any_shift(trial &one) {
+  return one.random() % std::max<std::size_t>(1, 16 / sizeof(T));
+}
+
+/// Segments by same_octave, at most `longest` elements long. Values are intervals that are numbered within their segment, from 1;
+/// [0, 1) is the initial value.
+template <class Key, class T>
+struct segments {
+  std::vector<Key> keys;
+  std::vector<T> values, inclusive, exclusive;
+
+  segments(trial &one, std::size_t n, std::size_t longest) {
+    Key now = 0;
+    for (std::size_t left = 0, i = 0; keys.size() < n; --left, ++i) {
+      if (left == 0) {
+        left = 1 + one.random() % longest;
+        now = static_cast<Key>(now + 8);
+        i = 0;
+      }
+      keys.push_back(static_cast<Key>(now + one.random() % 8));
+      const auto end = static_cast<std::uint32_t>(i);
+      values.push_back(make_interval<T>(interval_element(i)));
+      inclusive.push_back(make_interval<T>({1, end + 2}));
+      exclusive.push_back(make_interval<T>({0, end + 1}));
+    }
+  }
 };
 
 /// The edges of row, tile and group with their neighbours, from `smallest` to `largest`, in turn; every other trial any length.
