@@ -106,7 +106,7 @@ LOOKBACK_DEVICE void look_ahead(const Problem &problem, const tile_state<T> &sta
       if (group - first < window) break;
     }
     simt::synchronize_warp(); // every lane has read what lane 0's arrival allows others to write over
-    if (lane == 0) { // who alone writes; another lane might find that the phase after this one has ended, too
+    if (lane == 0) {          // who alone writes; another lane might find that the phase after this one has ended, too
       simt::wait(shared.scanned[at.stage], at.phase ^ 1);
       if (left.exists()) construct(shared.groups[at.stage][0], left.value());
       simt::arrive(shared.groups_ready[at.stage]);
