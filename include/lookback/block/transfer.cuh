@@ -116,9 +116,9 @@ LOOKBACK_DEVICE void read_vector(const T *row, int count, lane_vector<T, E> &vec
 
 /// Room for a row of narrow results of each warp, where they cannot go out through the place of their own row. Wider ones go
 /// straight from registers, a stride apart: 6 % slower than as vectors (H200, 2^28 i32), where bytes would take five times as long.
-template <class T, int Warps, int RowElements>
+template <class T, int Warps, int RowElements, bool Needed>
 struct rows_aside {
-  static constexpr bool exists = sizeof(T) < 4;
+  static constexpr bool exists = Needed && sizeof(T) < 4;
   alignas(16) unsigned char rows[exists ? Warps : 1][exists ? RowElements * sizeof(T) : 1];
 };
 

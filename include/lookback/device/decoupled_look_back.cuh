@@ -42,7 +42,7 @@ public:
   struct storage {
     alignas(source::alignment) unsigned char tile[source::bytes];
     typename lane_exchange<T>::storage exchange[Warps];
-    rows_aside<stored, Warps, shape::row_elements> aside;
+    rows_aside<stored, Warps, shape::row_elements, can_stage<Problem>> aside;
     uninitialized_array<T, shape::tile_rows> row_totals;
     uninitialized_array<T, 1> prefix; // everything left of the tile
     uninitialized_array<T, 1> total;  // of the tile, for the cluster

@@ -52,7 +52,7 @@ struct look_ahead_storage {
   static constexpr int stages = Tuning::value.stages;
 
   alignas(128) unsigned char tiles[stages][look_ahead_source<Problem, Tuning>::bytes];
-  rows_aside<typename Problem::stored, Tuning::value.scanning_warps, shape::row_elements> aside;
+  rows_aside<typename Problem::stored, Tuning::value.scanning_warps, shape::row_elements, true> aside;
   uninitialized_array<T, shape::tile_rows> row_totals[stages];
   uninitialized_array<T, shape::tile_rows> row_prefixes[stages]; // R, inclusive
   uninitialized_array<T, 1> prefix[stages];                      // everything left of the tile

@@ -15,7 +15,10 @@ namespace lookback::detail {
 ///   32                                              4.3       4.5       4.2        4.9        4.5
 template <class Problem>
 struct one_tile {
-  static constexpr int rows = Problem::shape::tile_rows, wanted = Problem::shape::element_bytes <= 2 ? 32 : 16;
+  static constexpr bool by_key =
+      boundary_of<typename Problem::input_type>::exists; // 32 warps need too much shared memory
+  static constexpr int rows = Problem::shape::tile_rows,
+                       wanted = Problem::shape::element_bytes <= 2 && !by_key ? 32 : 16;
   static constexpr look_back_tuning value{rows < wanted ? rows : wanted, 1, look::nowhere};
 };
 
