@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // As many tiles as are resident at once: every tile reads the totals of all tiles before it, and nobody's prefix is waited
-// for. Each block has its own tile from the start, without a ticket, so it reads and reduces it while the state is still being
-// prepared. Every block must be resident for the waiting to end: the launch is cooperative, which guarantees it.
+// for. Each block has its own tile from the start, without a ticket, and clears its own cell; it reads and reduces the tile while
+// others still clear theirs. Every block must be resident for the waiting to end: the launch is cooperative, which guarantees it.
 #pragma once
 
 #include <lookback/core/simt_grid.cuh>
