@@ -49,7 +49,15 @@ LOOKBACK_DEVICE lane_vector<T, E> staged_vector(const unsigned char *row, bool a
   constexpr int bytes = lane_vector<T, E>::bytes;
   const unsigned char *const mine = row + simt::lane_index() * bytes;
   lane_vector<T, E> vector;
-  vector.words = aligned ? simt::load_vector<bytes>(mine) : load_shifted<bytes>(mine);
+  if (aligned) {
+    vector.words = simt::load_vector<bytes>(mine);
+  } else if constexpr (alignof(T) >=
+                       4) { // less code than shifts, which every call would wait for to be fetched and compiled
+    LOOKBACK_UNROLL
+    for (int k = 0; k < E; ++k) vector.set(k, reinterpret_cast<const T *>(mine)[k]);
+  } else {
+    vector.words = load_shifted<bytes>(mine);
+  }
   return vector;
 }
 

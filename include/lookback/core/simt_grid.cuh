@@ -1,22 +1,50 @@
 // SPDX-License-Identifier: MIT
 // The barrier of a cooperative launch, in two halves. The driver lends each such launch the memory for it.
+//
+// This is what cooperative_groups::grid_group::barrier_arrive() and barrier_wait() are compiled to, in the toolkit 13.0 for sm_70
+// and newer: the same word (cooperative_groups/details/driver_abi.h), the same protocol (details/sync.h), so that the two may
+// follow each other in one kernel. Their header takes 1.7 s to compile, as long as all of lookback::DeviceScan.
 #pragma once
 
 #include <lookback/core/config.cuh>
 
-#if defined(__CUDACC__)
-#include <cooperative_groups.h>
-#endif
-
 namespace lookback::simt {
 
-using grid_arrival = cooperative_groups::grid_group::arrival_token;
+namespace detail {
+/// The word of the barrier. Its highest bit flips when all blocks have arrived; the others are then as they were.
+LOOKBACK_DEVICE unsigned *grid_barrier() {
+  unsigned high, low;
+  asm("mov.u32 %0, %%envreg1;" : "=r"(high));
+  asm("mov.u32 %0, %%envreg2;" : "=r"(low));
+  return reinterpret_cast<unsigned *>(static_cast<unsigned long long>(high) << 32 | low) + 1;
+}
+} // namespace detail
+
+/// What the barrier's word was when this block arrived: known to its first thread.
+using grid_arrival = unsigned;
 
 /// Every thread of every block arrives, once, and may then do what needs nobody else; what it wrote before is seen by
 /// whoever has waited. Both halves are barriers of the block as well.
-LOOKBACK_DEVICE grid_arrival arrive_at_grid() { return cooperative_groups::this_grid().barrier_arrive(); }
-LOOKBACK_DEVICE void wait_for_grid(grid_arrival arrival) {
-  cooperative_groups::this_grid().barrier_wait(static_cast<grid_arrival &&>(arrival));
+LOOKBACK_DEVICE grid_arrival arrive_at_grid() {
+  grid_arrival before = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
+    asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(detail::grid_barrier()), "r"(mine)
+                 : "memory");
+  }
+  return before;
+}
+LOOKBACK_DEVICE void wait_for_grid(grid_arrival before) {
+  if (threadIdx.x == 0) {
+    unsigned now;
+    do {
+      asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(detail::grid_barrier()) : "memory");
+    } while (((before ^ now) & 0x80000000u) == 0);
+  }
+  __syncthreads();
 }
 
 } // namespace lookback::simt

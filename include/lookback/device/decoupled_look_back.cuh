@@ -183,8 +183,8 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   const typename scan::source items(problem, n);
   const int existing = static_cast<int>(left < shape::tile_elements ? left : shape::tile_elements);
   // The case that is fast is not asked what exists, and where. One tile alone is a part of one more often than not.
-  if (existing == shape::tile_elements && items.aligned())
-    scan::template run<true, true>(problem, state, items, tile, is_last, existing, shared);
+  if (where != look::nowhere && existing == shape::tile_elements && items.aligned())
+    scan::template run<where != look::nowhere, true>(problem, state, items, tile, is_last, existing, shared);
   else if (where == look::nowhere && items.aligned())
     scan::template run<false, where == look::nowhere>(problem, state, items, tile, is_last, existing, shared);
   else

@@ -20,21 +20,18 @@
 #include <lookback/device/look_ahead_prefix.cuh>
 
 namespace lookback::detail {
-
 #if LOOKBACK_TARGETS_SM_90
 template <class Problem, class Tuning>
 class look_ahead_scan {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   using stored = typename Problem::stored;
+  using storage = look_ahead_storage<Problem, Tuning>;
   static constexpr look_ahead_tuning tuning = Tuning::value;
-  static constexpr int E = shape::vector_elements;
-  static constexpr int stages = tuning.stages;
+  static constexpr int E = shape::vector_elements, stages = tuning.stages;
   static constexpr int rows = shape::tile_rows / tuning.scanning_warps; // rows a scanning warp
   static constexpr int warps = tuning.warps(), first_scanning_warp = warps - tuning.scanning_warps;
   static_assert(tuning.depth < stages, "a stage must be free to copy to");
-
-  using storage = look_ahead_storage<Problem, Tuning>;
 
 public:
   LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const tile_state<T> &state, std::uint64_t n, storage &shared)
@@ -49,7 +46,7 @@ public:
     simt::grid_arrival arrival = simt::arrive_at_grid();
     copying next;
     if (warp == 0) copy(next, tuning.in_flight);
-    simt::wait_for_grid(static_cast<simt::grid_arrival &&>(arrival)); // every total is cleared
+    simt::wait_for_grid(arrival); // every total is cleared
     if (warp == 0)
       copy(next, column_.count());
     else if (warp == 1)
@@ -57,7 +54,7 @@ public:
     else if (warp < first_scanning_warp)
       look_ahead(problem_, state_, column_, warp - 2, op_, shared_);
     else
-      source_.aligned() ? reduce_and_scan<true>() : reduce_and_scan<false>();
+      reduce_and_scan();
   }
 
 private:
@@ -128,14 +125,22 @@ private:
     }
   }
 
-  /// Tile i is reduced when its bytes are there, and scanned `depth` tiles later; between, its lanes' totals wait in
-  /// registers. Only the very last tile can be partial: it follows when the others are done.
-  template <bool Aligned>
+  /// Tile i is reduced when its bytes are there, and scanned `depth` tiles later; between, its lanes' totals wait in registers.
+  /// Only the very last tile can be partial: it follows when the others are done.
   LOOKBACK_DEVICE void reduce_and_scan() {
-    constexpr int depth = tuning.depth;
-    const bool ends_partial = elements_of(column_.tile(column_.count() - 1)) < shape::tile_elements;
-    const int full = column_.count() - (ends_partial ? 1 : 0);
+    const int full = column_.count() - (elements_of(column_.tile(column_.count() - 1)) < shape::tile_elements ? 1 : 0);
     ring_position<stages> reducing, scanning;
+    source_.aligned() ? reduce_and_scan<true>(full, reducing, scanning)
+                      : reduce_and_scan<false>(full, reducing, scanning);
+    if (full < column_.count()) {
+      uninitialized_array<T, rows> totals;
+      reduce<false, false>(full, reducing, totals);
+      scan<false, false>(full, scanning, totals);
+    }
+  }
+  template <bool Aligned>
+  LOOKBACK_DEVICE void reduce_and_scan(int full, ring_position<stages> &reducing, ring_position<stages> &scanning) {
+    constexpr int depth = tuning.depth;
     uninitialized_array<T, rows> waiting[depth]; // V(lane), inclusive, of this warp's rows; the oldest first
     for (int i = 0; i < full + depth; ++i) {
       if (i >= depth) {
@@ -148,10 +153,6 @@ private:
         reduce<true, Aligned>(i, reducing, waiting[depth - 1]);
         ++reducing;
       }
-    }
-    if (ends_partial) {
-      reduce<false, false>(full, reducing, waiting[0]);
-      scan<false, false>(full, scanning, waiting[0]);
     }
   }
 
@@ -236,7 +237,6 @@ private:
   typename lane_exchange<T>::storage nothing_;
 };
 #endif
-
 /// Grid: one block a multiprocessor, launched cooperatively, at most as many as there are tiles.
 template <class Problem, class Tuning>
 LOOKBACK_KERNEL(Tuning::value.warps() * simt::warp_threads, 1)
