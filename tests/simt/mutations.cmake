@@ -204,7 +204,7 @@ mutation("cells cleared after the arrival" device/look_ahead.cuh
          "    simt::grid_arrival arrival = simt::arrive_at_grid();
     clear_totals();")
 mutation("totals read before all cells are cleared" device/look_ahead.cuh
-         "simt::wait_for_grid(static_cast<simt::grid_arrival &&>(arrival));" "")
+         "simt::wait_for_grid(arrival);" "")
 mutation("barriers not published" device/look_ahead.cuh "simt::publish_barriers();" "")
 mutation("copies begun before the barriers are there" device/look_ahead.cuh
          "    simt::grid_arrival arrival = simt::arrive_at_grid();
