@@ -37,7 +37,7 @@ constexpr int fit_in_shared(int wanted) {
   return fit < 1 ? 1 : fit < wanted ? fit : wanted;
 }
 
-/// The tiles of one wave: 528 of them, on an H200, 264 by key. H200, us, by warps x blocks:
+/// The tiles of one wave: 528 of them, on an H200, fewer by key. H200, us, by warps x blocks:
 ///            2^18 i32   2^20 i32   2^18 f64   2^22 i32   2^18 by key
 ///    8 x 4      6.4        8.2        6.9                    9.7 (x 2)
 ///   16 x 2      6.3        8.0        7.6                    8.9 (x 1)
