@@ -51,8 +51,7 @@ LOOKBACK_DEVICE lane_vector<T, E> staged_vector(const unsigned char *row, bool a
   lane_vector<T, E> vector;
   if (aligned) {
     vector.words = simt::load_vector<bytes>(mine);
-  } else if constexpr (alignof(T) >=
-                       4) { // less code than shifts, to compile and to fetch
+  } else if constexpr (alignof(T) >= 4) { // less code than shifts, to compile and to fetch
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k) vector.set(k, reinterpret_cast<const T *>(mine)[k]);
   } else {
