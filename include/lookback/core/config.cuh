@@ -26,10 +26,14 @@
 #define LOOKBACK_NO_EXECUTION_CHECK
 #endif
 
+/// A loop that must be unrolled in a kernel, since it indexes registers; and one that must not be: a few iterations that few calls
+/// need, which the compiler would write out four times wherever they stand.
 #if defined(__CUDA_ARCH__)
 #define LOOKBACK_UNROLL _Pragma("unroll")
+#define LOOKBACK_ROLLED _Pragma("unroll 1")
 #else
 #define LOOKBACK_UNROLL
+#define LOOKBACK_ROLLED
 #endif
 
 /// Put before a loop whose iterations touch different elements, so that g++ need not look whether the output overlaps the

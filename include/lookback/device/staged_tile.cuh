@@ -173,7 +173,9 @@ private:
       if (!Mine || (inside < 0 ? 0 : inside / share<A>) == simt::warp_index())
         *place_of<A>(stage, tile, at) = address<A>()[at];
     };
+    LOOKBACK_ROLLED
     for (std::uint64_t at = own.begin + lane; at < left; at += lanes) copy_byte(at);
+    LOOKBACK_ROLLED
     for (std::uint64_t at = right + lane; at < own.end; at += lanes) copy_byte(at);
   }
   /// The same where rows share no granule: nothing but what is needed, since a scan of one tile waits for this.
@@ -187,6 +189,7 @@ private:
       if (left >= int{granule})
         simt::copy_vector_async(stage + at, from + at);
       else
+        LOOKBACK_ROLLED
         for (int b = 0; b < left; ++b) stage[at + b] = from[at + b];
     }
   }
