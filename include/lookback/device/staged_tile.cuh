@@ -186,11 +186,12 @@ private:
     for (int i = 0; i < (share<0> + step - 1) / step; ++i) {
       const int inside = i * step + simt::lane_index() * int{granule}, at = simt::warp_index() * share<0> + inside;
       const int left = inside < share<0> ? existing * bytes - at : 0;
-      if (left >= int{granule})
+      if (left >= int{granule}) {
         simt::copy_vector_async(stage + at, from + at);
-      else
-        LOOKBACK_ROLLED
-        for (int b = 0; b < left; ++b) stage[at + b] = from[at + b];
+        continue;
+      }
+      LOOKBACK_ROLLED
+      for (int b = 0; b < left; ++b) stage[at + b] = from[at + b];
     }
   }
   /// Each warp brings the granules that begin in its own rows.
