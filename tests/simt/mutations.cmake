@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # cmake -D CXX=<compiler> -D FLAGS=<list> -D OBJECTS=<list> -D TESTS=<tests/> -D INCLUDE=<include/> -D WORK=<directory>
-#       [-D ONLY=<name>] -P mutations.cmake
+#       [-D PROGRAM=<source>] [-D ONLY=<name>] -P mutations.cmake
 # Breaks one thing at a time in a copy of the headers and requires that the test notices. The unbroken copy must pass: else a
-# failure would say nothing. A mutation whose text is not found exactly once is an error: the list follows the headers.
+# failure would say nothing. Only those tried on PROGRAM, or the one called ONLY, if said so. A mutation whose text is not found exactly once is an error: the list follows the headers.
 cmake_minimum_required(VERSION 3.25)
 
 set(killed 0)
@@ -34,7 +34,7 @@ endfunction()
 
 # mutation(name file old new): `name` says what is broken. `file` is one of lookback's headers, or simt/scan.hpp.
 function(mutation name file old new)
-  if(DEFINED ONLY AND NOT ONLY STREQUAL name)
+  if((DEFINED ONLY AND NOT ONLY STREQUAL name) OR (DEFINED PROGRAM AND NOT PROGRAM STREQUAL source))
     return()
   endif()
   copy_headers()
@@ -79,7 +79,7 @@ file(MAKE_DIRECTORY ${WORK})
 # The mutations that follow are tried on this test.
 macro(mutations_of test)
   set(source ${test})
-  if(NOT DEFINED ONLY)
+  if(NOT DEFINED ONLY AND (NOT DEFINED PROGRAM OR PROGRAM STREQUAL source))
     copy_headers()
     build_test()
     run_test(status output 25) # all of them are a test of their own

@@ -33,7 +33,8 @@ std::size_t pick_length(test::trial &one, std::size_t largest) {
   return turn % 2 == 0 && edge <= largest ? edge : 1 + one.random() % largest;
 }
 
-template <class Strategy, int Section, class T>
+/// Through pointers; and, where `Iterators`, classes that read or write. They matter to a strategy, whatever its network.
+template <class Strategy, int Section, class T, bool Iterators = false>
 void intervals(std::uint64_t count, std::size_t largest) {
   test::for_each_trial(count, [=](test::trial &one) {
     const std::size_t n = pick_length<Section>(one, largest);
@@ -42,7 +43,7 @@ void intervals(std::uint64_t count, std::size_t largest) {
     test::guarded_buffer<T> x(n, 0, filler), y(n, 0, filler);
     std::copy(elements.begin(), elements.end(), x.data());
     const auto which = static_cast<kind>(one.random() % 3);
-    const auto how = one.random() % 4; // in place; a class that reads; a class that writes; pointers
+    const auto how = one.random() % (Iterators ? 4 : 2); // in place; pointers; a class that reads; a class that writes
     INFO("n = ", n, ", kind ", static_cast<int>(which), ", iterators ", how);
     std::vector<T> expected;
     for (std::uint32_t i = 0; i < n; ++i)
@@ -51,8 +52,10 @@ void intervals(std::uint64_t count, std::size_t largest) {
     const auto as = [&](auto Kind) {
       constexpr kind chosen = decltype(Kind)::value;
       const T *const from = x.data();
-      if (how == 1) return scan_as<chosen, Strategy>(test::reading_iterator<T>(from), y.data(), initial, test::join_neighbours{}, n, one.schedule);
-      if (how == 2) return scan_as<chosen, Strategy>(from, test::writing_iterator<T>(y.data()), initial, test::join_neighbours{}, n, one.schedule);
+      if constexpr (Iterators) {
+        if (how == 2) return scan_as<chosen, Strategy>(test::reading_iterator<T>(from), y.data(), initial, test::join_neighbours{}, n, one.schedule);
+        if (how == 3) return scan_as<chosen, Strategy>(from, test::writing_iterator<T>(y.data()), initial, test::join_neighbours{}, n, one.schedule);
+      }
       scan_as<chosen, Strategy>(from, result.data(), initial, test::join_neighbours{}, n, one.schedule);
     };
     if (which == kind::inclusive) as(std::integral_constant<kind, kind::inclusive>{});
@@ -119,11 +122,11 @@ void every_network() {
   intervals<Strategy<hillis_steele, 32, 1>, 32, test::interval>(10, 1100);
   intervals<Strategy<kogge_stone<memory_of::global>, 32, 1>, 32, test::interval>(10, 1100);
   intervals<Strategy<kogge_stone<memory_of::shared, exclusive_by::inclusive>, 32, 1>, 32, test::interval>(10, 1100);
-  intervals<Strategy<kogge_stone<>, 32, 1>, 32, test::interval>(10, 1100);
+  intervals<Strategy<kogge_stone<>, 32, 1>, 32, test::interval, true>(20, 1100);
   intervals<Strategy<brent_kung, 32, 1>, 32, test::interval>(10, 1100);
   intervals<Strategy<blelloch<>, 32, 1>, 32, test::interval>(10, 1100);
   intervals<Strategy<blelloch<bank_padding::off, load_pairs::adjacent>, 32, 1>, 32, test::interval>(10, 1100);
-  intervals<Strategy<three_phase<>, 32, 3>, 96, test::owned_interval>(10, 700);
+  intervals<Strategy<three_phase<>, 32, 3>, 96, test::owned_interval, true>(20, 700);
   intervals<Strategy<warp_shuffle, 64, 1>, 64, test::owned_interval>(10, 700);
   counts_and_brackets<Strategy<three_phase<>, 32, 3>, 96>(20);
   by_key<Strategy<three_phase<>, 32, 3>, 96>(20);

@@ -2,6 +2,15 @@
 // The only macros of lookback: how a function is marked for the compiler at hand.
 #pragma once
 
+/// A function of the host whose code its callers need where they are; and one that they are better off without.
+#if defined(_MSC_VER) && !defined(__clang__)
+#define LOOKBACK_HOST_INLINE __forceinline
+#define LOOKBACK_HOST_NOINLINE __declspec(noinline)
+#else
+#define LOOKBACK_HOST_INLINE inline __attribute__((always_inline))
+#define LOOKBACK_HOST_NOINLINE __attribute__((noinline))
+#endif
+
 #if defined(__CUDACC__)
 /// A function for both processors.
 #define LOOKBACK_HOST_DEVICE __host__ __device__
@@ -9,8 +18,6 @@
 #define LOOKBACK_DEVICE __device__ __forceinline__
 /// The same for a function that the host calls too.
 #define LOOKBACK_HOST_DEVICE_INLINE __host__ __device__ __forceinline__
-/// A step of a host call that adds no frame between the door and the launch.
-#define LOOKBACK_HOST_INLINE __forceinline__
 /// The entry of a kernel; threads a block, and blocks that a multiprocessor must have room for: the budget of registers.
 #define LOOKBACK_KERNEL(threads, blocks) __global__ void __launch_bounds__(threads, blocks)
 /// A kernel parameter that stays in constant memory and is never copied to the stack.
@@ -40,8 +47,11 @@
 /// input: it does where both are the same.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define LOOKBACK_INDEPENDENT _Pragma("GCC ivdep")
+/// A loop over the lanes of a row, on the host.
+#define LOOKBACK_HOST_UNROLL _Pragma("GCC unroll 32")
 #else
 #define LOOKBACK_INDEPENDENT
+#define LOOKBACK_HOST_UNROLL
 #endif
 
 /// Whether this compilation pass may use what came with sm_90. (The host pass of nvcc parses everything.)

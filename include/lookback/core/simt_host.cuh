@@ -114,49 +114,4 @@ std::ptrdiff_t running_sums(const T *from, T *to, std::ptrdiff_t count, T &runni
   return i;
 }
 
-/// Sums of rows of the tree, 32 vectors of two doubles, written out: a compiler's own code for them is slower than a serial
-/// loop, since it moves every second element to another vector and back. Usable with `T` where `sums_rows<T>` holds.
-#if defined(__x86_64__) && defined(__SSE2__)
-template <class T>
-inline constexpr bool sums_rows = std::is_same<T, double>::value;
-
-/// The network of core/tree.cuh over the 32 lanes of `from`, in registers.
-inline void sum_network(const double *from, double *to) {
-  __m128d x[16]; // two lanes each
-  const __m128d front = _mm_loadu_pd(from);
-  x[0] = _mm_move_sd(_mm_add_pd(_mm_unpacklo_pd(front, front), front), front);
-  for (int i = 1; i < 16; ++i) x[i] = _mm_add_pd(_mm_loadu_pd(from + 2 * i - 1), _mm_loadu_pd(from + 2 * i));
-  for (int i = 15; i >= 1; --i) x[i] = _mm_add_pd(x[i - 1], x[i]);
-  for (int i = 15; i >= 2; --i) x[i] = _mm_add_pd(x[i - 2], x[i]);
-  for (int i = 15; i >= 4; --i) x[i] = _mm_add_pd(x[i - 4], x[i]);
-  for (int i = 15; i >= 8; --i) x[i] = _mm_add_pd(x[i - 8], x[i]);
-  for (int i = 0; i < 16; ++i) _mm_storeu_pd(to + 2 * i, x[i]);
-}
-
-/// Results of a row's 64 `items`, which may be where they go, from `base`, which is left of it, and the network's lanes.
-template <bool Inclusive>
-void sum_row(const double *items, double base, const double *lanes, double *results) {
-  const __m128d bases = _mm_set1_pd(base);
-  __m128d left = _mm_set_pd(base + lanes[0], base);
-  for (int l = 0; l < 32; l += 2, items += 4, results += 4) {
-    const __m128d first = _mm_loadu_pd(items), second = _mm_loadu_pd(items + 2); // vectors
-    const __m128d through = _mm_add_pd(left, _mm_unpacklo_pd(first, second));
-    const __m128d low = Inclusive ? through : left;
-    const __m128d high = Inclusive ? _mm_add_pd(through, _mm_unpackhi_pd(first, second)) : through;
-    if (l < 30) left = _mm_add_pd(bases, _mm_loadu_pd(lanes + l + 1));
-    // Not two whole vectors: a store from a register's upper half costs no shuffle.
-    _mm_storeu_pd(results, _mm_unpacklo_pd(low, high));
-    _mm_storeh_pd(results + 2, low);
-    _mm_storeh_pd(results + 3, high);
-  }
-}
-#else
-template <class T>
-inline constexpr bool sums_rows = false;
-template <class T>
-void sum_network(const T *, T *) {}
-template <bool Inclusive, class T>
-void sum_row(const T *, T, const T *, T *) {}
-#endif
-
 } // namespace lookback::simt

@@ -4,6 +4,7 @@
 
 #include <lookback/core/problem.cuh>
 #include <lookback/core/simt_host.cuh>
+#include <lookback/core/simt_rows.cuh>
 #include <lookback/host/network.cuh>
 
 #include <cuda/std/functional>

@@ -4,7 +4,7 @@
 
 #include <lookback/host/decoupled_look_back.cuh>
 #include <lookback/host/execution_policy.cuh>
-#include <lookback/host/lone_scan.cuh>
+#include <lookback/host/float_sum.cuh>
 
 namespace lookback::detail {
 
@@ -30,14 +30,16 @@ void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
   }
 }
 
-/// Scans n elements, of which there is a row or more, or which are not plain values behind a pointer.
+/// Scans n elements. Out of line, so that scan() is not.
 template <class Problem>
-void scan_rows(const Problem &problem, std::int64_t n) {
+LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem, std::int64_t n) {
   using shape = typename Problem::shape;
   const std::size_t threads = useful_threads(n * static_cast<std::int64_t>(shape::element_bytes));
   if (threads > 1) return threaded_scan<Problem>(problem, n).run(threads);
   if constexpr (is_integer_sum<Problem>) {
     scan_sum(problem, n);
+  } else if constexpr (is_float_sum<Problem>) {
+    scan_float_sum(problem, n);
   } else if (n <= shape::row_elements) {
     tree_tile<Problem, 1> tile(problem);
     scan_one_tile(tile, problem, n);
@@ -55,20 +57,35 @@ template <class Problem>
 void scan(const Problem &problem, std::int64_t n) {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
-  if constexpr (is_integer_sum<Problem>) {
-    if (n < 2 * bytes_per_thread / static_cast<std::int64_t>(shape::element_bytes)) return scan_sum(problem, n);
-  } else if constexpr (is_plain<T> && std::is_pointer<typename Problem::input_type>::value) {
-    if (n < shape::row_elements) {
-      const items_view<Problem> items(problem.input);
+  if constexpr (is_plain<T> && std::is_pointer<typename Problem::input_type>::value) {
+    const items_view<Problem> items(problem.input);
+    const auto some = [&](auto scan_some) {
       if constexpr (Problem::initial_type::exists) {
         const auto initial = static_cast<T>(problem.initial.value);
-        return scan_row<Problem>(items, problem.output, static_cast<int>(n), &initial, problem.op, problem.project);
+        scan_some(&initial);
       } else {
-        return scan_row<Problem>(items, problem.output, static_cast<int>(n), nullptr, problem.op, problem.project);
+        scan_some(nullptr);
       }
-    }
+    };
+    constexpr int serial = (Problem::initial_type::exists ? 1 : 2) * shape::vector_elements;
+    if (n <= serial) // the tree is what a serial loop makes of them
+      return some([&](const T *initial) {
+        auto op = problem.op;
+        auto project = problem.project;
+        scan_first<Problem>(items, problem.output, static_cast<int>(n), initial, op, project);
+      });
+    constexpr int few = 6 * shape::vector_elements; // too few for what float_sum.cuh begins with
+    if constexpr (is_float_sum<Problem>)
+      if (n > few && n < shape::row_elements)
+        return some([&](const T *initial) {
+          scan_float_row<Problem>(&items[0], problem.output, static_cast<int>(n), initial);
+        });
+    if (!is_integer_sum<Problem> && n < shape::row_elements)
+      return some([&](const T *initial) {
+        scan_row<Problem>(items, problem.output, static_cast<int>(n), initial, problem.op, problem.project);
+      });
   }
-  scan_rows(problem, n);
+  scan_many(problem, n);
 }
 
 /// Runs the problem that `make()` describes over n elements. Returns result + n; for n <= 0 returns `result` untouched,

@@ -30,9 +30,9 @@ void scan_vector(const T left, const View &items, int first, typename Problem::s
   }
 }
 
-/// The same of a few elements one by one. Returns everything left of element `end`, if an inclusive scan wants to know.
+/// The same of a few elements one by one.
 template <class Problem, class T, class View, class Output>
-T scan_elements(T left, const View &items, int first, int end, const Output &results, decltype(Problem::op) &op,
+void scan_elements(T left, const View &items, int first, int end, const Output &results, decltype(Problem::op) &op,
                 decltype(Problem::project) &project) {
   using stored = typename Problem::stored;
   for (int i = first; i < end; ++i) {
@@ -45,7 +45,20 @@ T scan_elements(T left, const View &items, int first, int end, const Output &res
     construct(left, through);
     if constexpr (Problem::inclusive) results[i] = static_cast<stored>(project(left, item));
   }
-  return left;
+}
+
+/// The first elements of a scan or of a row, one by one: no more than a vector, or two to whose left there is no `base`.
+template <class Problem, class View, class Output>
+void scan_first(const View &items, const Output &results, int count, const typename Problem::accumulator *base,
+                decltype(Problem::op) &op, decltype(Problem::project) &project) {
+  using T = typename Problem::accumulator;
+  if (base != nullptr) {
+    scan_elements<Problem>(*base, items, 0, count, results, op, project);
+  } else { // its own result
+    const T item = items[0];
+    results[0] = static_cast<typename Problem::stored>(project(item, item));
+    scan_elements<Problem>(item, items, 1, count, results, op, project);
+  }
 }
 
 /// The network for plain values that come one after the other. Lane l needs lanes up to l alone.
@@ -69,6 +82,12 @@ private:
   uninitialized_array<T, lane_count> before_[steps]; // the lanes as they are before each step
 };
 
+/// Whether a scan sums floating-point numbers that are as they are where `View` reads them, in rows of the shape that a CPU's
+/// vectors have.
+template <class Problem, class View, class T = typename Problem::accumulator>
+inline constexpr bool sums_rows = simt::sums_rows<T> &&adds<decltype(Problem::op), T>::value
+    &&is_unchanged<Problem, View, typename Problem::output_type> &&Problem::shape::vector_elements * sizeof(T) == 16;
+
 /// Results of a row's first `count` elements; `base` is everything left of the row, or null.
 template <class Problem, class View, class Output>
 void scan_row(const View &items, const Output &results, int count, const typename Problem::accumulator *base,
@@ -76,28 +95,25 @@ void scan_row(const View &items, const Output &results, int count, const typenam
   using T = typename Problem::accumulator;
   using stored = typename Problem::stored;
   constexpr int E = Problem::shape::vector_elements;
-  const auto first_of_all = [&] { // its own result
-    const T item = items[0];
-    results[0] = static_cast<stored>(project(item, item));
-    return item;
-  };
-  const int begin = base != nullptr ? 0 : 1;
   if (count <= E) {
-    scan_elements<Problem>(base != nullptr ? *base : first_of_all(), items, begin, count, results, op, project);
+    scan_first<Problem>(items, results, count, base, op, project);
     return;
   }
   row_network<T> network;
-  const T total = fold<E, T>(items, 0, op); // before results are written, which may go where the items are
-  scan_elements<Problem>(base != nullptr ? *base : first_of_all(), items, begin, E, results, op, project);
+  const T total = network.push(0, fold<E, T>(items, 0, op), op); // before results are written, which may go where the items are
+  scan_first<Problem>(items, results, E, base, op, project);
   uninitialized_array<T, 1> left;
   construct(left[0], base != nullptr ? static_cast<T>(op(*base, total)) : total);
-  network.push(0, total, op);
   int l = 1;
   for (; (l + 1) * E < count; ++l) {
     const T within = network.push(l, fold<E, T>(items, l * E, op), op);
-    uninitialized_array<stored, E> vector;
-    scan_vector<Problem, E>(left[0], items, l * E, &vector[0], op, project);
-    for (int k = 0; k < E; ++k) results[l * E + k] = vector[k];
+    if constexpr (is_plain<stored>) {
+      uninitialized_array<stored, E> vector;
+      scan_vector<Problem, E>(left[0], items, l * E, &vector[0], op, project);
+      for (int k = 0; k < E; ++k) results[l * E + k] = vector[k];
+    } else {
+      scan_elements<Problem>(left[0], items, l * E, (l + 1) * E, results, op, project);
+    }
     construct(left[0], base != nullptr ? static_cast<T>(op(*base, within)) : within);
   }
   scan_elements<Problem>(left[0], items, l * E, count, results, op, project);

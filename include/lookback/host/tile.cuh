@@ -18,8 +18,7 @@ class tree_tile {
   static constexpr int E = shape::vector_elements;
   static constexpr int row_elements = shape::row_elements;
   using view = typename tile_items<Problem, Rows * row_elements>::view;
-  static constexpr bool sums_rows =
-      simt::sums_rows<T> && E == 2 && adds<decltype(Problem::op), T>::value && is_unchanged<Problem, view, output_type>;
+  static constexpr bool sums = sums_rows<Problem, view>;
 
 public:
   /// `streams`: results are so many that they had better not stay in the caches.
@@ -34,13 +33,12 @@ public:
     vectors_.clear();
     rows_.clear();
     const int whole_rows = existing / row_elements;
-    if constexpr (is_plain<T>) {
+    if constexpr (sums) {
+      for (int r = 0; r < whole_rows; ++r)
+        simt::reduce_row_of_sums(&items_.from(r * row_elements)[0], vectors_.address() + r * lane_count);
+    } else if constexpr (is_plain<T>) {
       for (int r = 0; r < whole_rows; ++r) fold_whole_row(r, spare_.address() + r * lane_count);
-      if constexpr (sums_rows)
-        for (int r = 0; r < whole_rows * lane_count; r += lane_count)
-          simt::sum_network(spare_.address() + r, vectors_.address() + r);
-      else
-        kogge_stone_of_rows(spare_.address(), vectors_.address(), whole_rows, op_);
+      kogge_stone_of_rows(spare_.address(), vectors_.address(), whole_rows, op_);
     } else {
       for (int r = 0; r < whole_rows; ++r) reduce_row(r, lane_count);
     }
@@ -74,7 +72,7 @@ public:
     if constexpr (is_plain<T> && is_plain<stored>) {
       done = existing_ / row_elements;
       const int without_base = prefix == nullptr && done > 0 ? 1 : 0;
-      for (int r = 0; r < (sums_rows ? without_base : done); ++r) add_base(prefix, r);
+      for (int r = 0; r < (sums ? without_base : done); ++r) add_base(prefix, r);
       const auto rows = output_ + first_;
       if constexpr (std::is_pointer<output_type>::value) {
         if (streams_) {
@@ -152,9 +150,9 @@ private:
       const T item = items[0]; // its own result
       construct(results[0], static_cast<stored>(project_(item, item)));
       scan_elements<Problem>(item, items, 1, E, results, op_, project_);
-    } else if constexpr (sums_rows) {
+    } else if constexpr (sums) {
       with_base(prefix, r, [&](const T &base) {
-        simt::sum_row<Problem::inclusive>(&items[0], base, vectors_.address() + r * lane_count, results);
+        simt::scan_row_of_sums<Problem::inclusive>(&items[0], base, vectors_.address() + r * lane_count, results);
       });
     } else {
       scan_lanes<0>(r, items, results);
