@@ -11,6 +11,10 @@
 //   decoupled_look_back<walk_by_thread | walk_by_warp, dynamic_ids | static_ids, Network, Threads, Items>
 //   look_ahead                                     fastest
 //
+// A block has `Threads` threads, whole warps of 32 and 1024 at most, and scans Threads * Items elements by `Network`; 0 items are
+// the network's own choice. Types, iterators, streams and errors are the default's (lookback/scan.cuh, lookback/device_scan.cuh);
+// cudaErrorInvalidConfiguration where a block has not the shared memory.
+//
 // Networks: sequential, hillis_steele, kogge_stone<memory_of, exclusive_by>, brent_kung, blelloch<bank_padding, load_pairs>,
 // three_phase<Network>, warp_shuffle.
 //

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <lookback/catalogue.cuh>
 #include <lookback/execution_policy.cuh>
 
 #include <support/allocator.cuh>
@@ -51,7 +52,11 @@ TEST_CASE("lookback::par, lookback::par_nosync: what is not a scan falls through
   check_falls_through("par", lookback::par);
   check_falls_through("par.on(s)", lookback::par.on(s));
   check_falls_through("par(alloc).on(s)", lookback::par(arena).on(s));
-  CHECK_GT(arena.allocations(), 0);
+  const auto allocations = arena.allocations();
+  CHECK_GT(allocations, 0);
+  check_falls_through("par.with(chained)", lookback::par.with(lookback::chained<>{}));
+  check_falls_through("par(alloc).on(s).with(chained)", lookback::par(arena).on(s).with(lookback::chained<>{}));
+  CHECK_EQ(arena.allocations(), 2 * allocations);
   check_falls_through("par_nosync", lookback::par_nosync);
   check_falls_through("par_nosync.on(s)", lookback::par_nosync.on(s));
 }

@@ -117,3 +117,44 @@ TEST_CASE("lookback::host: an output that computes, one that discards, computed 
     CHECK_EQ(wrong, 0u);
   }
 }
+
+TEST_CASE("lookback::host: results that share a word with their neighbours, and so many that threads would share the work") {
+  TEST_RANDOM(random);
+  const std::size_t n = (std::size_t{5} << 20) + random() % 1000, begin = 1 + random() % 63;
+  std::vector<std::uint8_t> in(n);
+  for (auto &bit : in) bit = random() % 2;
+  std::vector<bool> out(begin + n), expected(begin, false);
+  bool parity = false;
+  for (const bool bit : in) expected.push_back(parity = parity != bit);
+  const auto odd = [](std::uint8_t a, std::uint8_t b) { return static_cast<std::uint8_t>(a ^ b); };
+  thrust::inclusive_scan(lookback::host, in.begin(), in.end(), out.begin() + begin, odd);
+  CHECK(out == expected);
+}
+
+TEST_CASE("lookback::host: results that own memory, of plain elements") {
+  TEST_RANDOM(random);
+  struct owner { // leaks are for AddressSanitizer, and for the count
+    static int &alive() {
+      static int count = 0;
+      return count;
+    }
+    owner(word x = 0) : value(x) { ++alive(); }
+    owner(const owner &other) : value(other.value) { ++alive(); }
+    owner &operator=(const owner &) = default;
+    ~owner() { --alive(); }
+    word value;
+  };
+  for (std::size_t n : lengths(random)) {
+    INFO("n = ", n);
+    const auto in = test::random_values<word>(n, random);
+    const auto expected = test::serial_inclusive(in, op);
+    {
+      std::vector<owner> out(n);
+      thrust::inclusive_scan(lookback::host, in.data(), in.data() + n, out.data(), op);
+      std::vector<word> values;
+      for (const owner &one : out) values.push_back(one.value);
+      CHECK_EQ(test::first_difference(values, expected), test::nowhere);
+    }
+    REQUIRE_EQ(owner::alive(), 0);
+  }
+}

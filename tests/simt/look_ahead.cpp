@@ -70,7 +70,7 @@ void sums(std::uint64_t count) {
                                  one.schedule);
       };
       if constexpr (Transformed)
-        by(test::transforming_iterator<times_three<T>, In>(at, {}));
+        by(test::transforming_iterator<times_three<T>, const In *>(at, {}));
       else
         by(at);
     };

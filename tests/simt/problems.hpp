@@ -113,22 +113,24 @@ private:
   const T *at_;
 };
 /// A function over what stands behind a pointer, taken apart as Thrust's transform_iterator can be.
-template <class Function, class T>
+template <class Function, class Base>
 class transforming_iterator {
+  using T = std::remove_cv_t<std::remove_pointer_t<Base>>;
+
 public:
   using value_type = std::decay_t<decltype(std::declval<Function &>()(std::declval<const T &>()))>;
   using difference_type = std::ptrdiff_t;
   using reference = value_type;
   using pointer = void;
   using iterator_category = std::random_access_iterator_tag;
-  transforming_iterator(const T *at, Function function) : at_(at), function_(function) {}
+  transforming_iterator(Base at, Function function) : at_(at), function_(function) {}
   transforming_iterator operator+(difference_type distance) const { return {at_ + distance, function_}; }
   value_type operator[](difference_type distance) const { return functor()(at_[distance]); }
   Function functor() const { return function_; }
-  const T *const &base() const { return at_; }
+  const Base &base() const { return at_; }
 
 private:
-  const T *at_;
+  Base at_;
   Function function_;
 };
 /// Writes through a class that declares no value type.

@@ -159,6 +159,42 @@ TEST_CASE("few multiprocessors: what must be resident and is refused is scanned 
   }
 }
 
+/// A launch that is captured is refused when it is captured, not when the graph runs.
+TEST_CASE("few multiprocessors: a scan that is captured") {
+  TEST_RANDOM(random);
+  const narrow_stream few;
+  if (few.stream == nullptr) {
+    std::printf("few multiprocessors, captured: skipped, %s\n", few.why_not.c_str());
+    return;
+  }
+  const test::plus<std::int32_t> op{};
+  for (const std::size_t n : lengths(4096, random)) {
+    INFO("n = ", n);
+    const auto in = test::random_values<std::int32_t>(n, random);
+    const test::guarded_buffer<std::int32_t> device_in(in);
+    test::guarded_buffer<std::int32_t> out(n);
+    std::size_t bytes = 0;
+    const auto scan = [&](void *temporary) {
+      return lookback::DeviceScan::InclusiveScan(temporary, bytes, static_cast<const std::int32_t *>(device_in.data()), out.data(), op,
+                                                 static_cast<int>(n), few.stream);
+    };
+    REQUIRE_CUDA(scan(nullptr));
+    const test::guarded_buffer<unsigned char> temporary(bytes);
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    REQUIRE_CUDA(cudaStreamBeginCapture(few.stream, cudaStreamCaptureModeThreadLocal));
+    REQUIRE_CUDA(scan(temporary.data()));
+    REQUIRE_CUDA(cudaStreamEndCapture(few.stream, &graph));
+    REQUIRE_CUDA(cudaGraphInstantiate(&executable, graph, 0));
+    REQUIRE_CUDA(cudaGraphLaunch(executable, few.stream));
+    REQUIRE_CUDA(cudaStreamSynchronize(few.stream));
+    CHECK_EQ(test::first_difference(out.download(), test::serial_inclusive(in, op)), test::nowhere);
+    CHECK(out.guards_intact());
+    REQUIRE_CUDA(cudaGraphExecDestroy(executable));
+    REQUIRE_CUDA(cudaGraphDestroy(graph));
+  }
+}
+
 /// The results go over the keys: those at the boundaries must be saved although a wave would not have needed it.
 TEST_CASE("few multiprocessors: by key, over the keys") {
   TEST_RANDOM(random);

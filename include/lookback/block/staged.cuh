@@ -95,13 +95,22 @@ struct staged_input<T *, void> {
   };
 };
 
-/// Thrust's transform_iterator, and any other that has a function over a base which is a pointer.
-template <class Iterator>
-struct staged_input<
-    Iterator,
-    std::enable_if_t<std::is_pointer<std::decay_t<decltype(std::declval<const Iterator &>().base())>>::value &&
-                     sizeof(decltype(std::declval<const Iterator &>().functor())) != 0>> {
-  using raw = value_t<std::decay_t<decltype(std::declval<const Iterator &>().base())>>;
+/// Whether an iterator says that it is `Function` over `Base`.
+template <class Iterator, class Function, class Base, class = void>
+inline constexpr bool is_function_over = false;
+template <class Iterator, class Function, class Base>
+inline constexpr bool is_function_over<Iterator, Function, Base,
+                                       std::void_t<decltype(std::declval<const Iterator &>().functor()),
+                                                   decltype(std::declval<const Iterator &>().base())>> =
+    std::is_same<std::decay_t<decltype(std::declval<const Iterator &>().functor())>, Function>::value
+        &&std::is_same<std::decay_t<decltype(std::declval<const Iterator &>().base())>, Base>::value;
+
+/// Thrust's transform_iterator over a pointer, known by its shape: a class template of a function and of what it is over.
+template <template <class...> class Transform, class Function, class Raw, class... More>
+struct staged_input<Transform<Function, Raw *, More...>,
+                    std::enable_if_t<is_function_over<Transform<Function, Raw *, More...>, Function, Raw *>>> {
+  using Iterator = Transform<Function, Raw *, More...>;
+  using raw = std::remove_cv_t<Raw>;
   template <int E>
   static constexpr bool possible = lane_vector<raw, E>::packed &&std::is_trivially_copyable<value_t<Iterator>>::value;
   static constexpr int arrays = 1;

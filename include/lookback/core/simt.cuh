@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every hardware word that a kernel uses, one small function each; those that came with sm_90 are in core/simt_sm90.cuh.
-// Kernels contain no intrinsic and no asm: these two are the files to port, and the files to emulate.
+// Every hardware word that a kernel uses, one small function each; those that came with sm_90 are in core/simt_sm90.cuh, the barrier
+// of a grid in core/simt_grid.cuh. Kernels contain no intrinsic and no asm: these are the files to port, and to emulate.
 #pragma once
 
 #include <lookback/core/storage.cuh>
@@ -64,14 +64,17 @@ LOOKBACK_DEVICE int lowest_bit(unsigned bits) { return __ffs(static_cast<int>(bi
 /// Give the memory system a moment before a poll is repeated: polling is traffic.
 LOOKBACK_DEVICE void back_off() { __nanosleep(100); }
 
-/// Counts the polls of one wait. In a debug build one that goes on for many seconds says what it waits for, and ends the
-/// kernel; otherwise nothing is counted, and the arguments cost nothing.
+/// Bounds one wait. In a debug build one that goes on for 15 seconds says what it waits for, and ends the kernel; otherwise
+/// nothing is measured, and the arguments cost nothing.
 class spin_bound {
 public:
   /// After a poll in vain: this thread expects 1 in the state of `what` number `awaited`, and has seen 0.
   LOOKBACK_DEVICE void count([[maybe_unused]] const char *what, [[maybe_unused]] std::size_t awaited) {
 #if LOOKBACK_BOUNDS_SPINS
-    if (++polls_ < polls_at_most) return;
+    unsigned long long now; // nanoseconds
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    if (begin_ == 0) begin_ = now;
+    if (now - begin_ < at_most) return;
     printf("lookback: block %u, thread %u waits for the %s %llu: expected 1, seen 0\n", blockIdx.x, threadIdx.x, what,
            static_cast<unsigned long long>(awaited));
     __trap();
@@ -81,8 +84,8 @@ public:
 
 #if LOOKBACK_BOUNDS_SPINS
 private:
-  static constexpr unsigned polls_at_most = 1u << 24; // a poll takes about a microsecond
-  unsigned polls_ = 0;
+  static constexpr unsigned long long at_most = 15'000'000'000; // nanoseconds
+  unsigned long long begin_ = 0;
 #endif
 };
 

@@ -68,12 +68,6 @@ LOOKBACK_DEVICE void fence_before_bulk_copy() { asm volatile("fence.proxy.async.
 
 // ---- clusters: blocks that run together and see each other's shared memory ---------------------------------------------
 
-/// Blocks of this block's cluster; 1 when the launch asked for none.
-LOOKBACK_DEVICE unsigned cluster_blocks() {
-  unsigned count;
-  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(count));
-  return count;
-}
 /// Every thread of the cluster arrives, and what it wrote before is seen by whoever has waited. Waits follow arrivals.
 LOOKBACK_DEVICE void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
 LOOKBACK_DEVICE void wait_for_cluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One pass with a division of labour: one block does nothing but fold the sums of all sections into prefixes, as many at a
-// time as are there; the others hand in a sum and get a prefix. The chain is broken into round trips of the one block.
+// One pass with a division of labour, a variation of our own on the chained scan: one block does nothing but fold the sums of all
+// sections into prefixes, as many at a time as are there; the others hand in a sum and get a prefix. The chain is broken into round
+// trips of the one block.
 //
 //   memory      2 n: read n, write n        additions   the network's, n, and the network's over the n / S sums
 //   chain       n / (S w) rounds, w <= Threads the sums that are there when the auxiliary block looks
@@ -97,21 +98,14 @@ auxiliary_block_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type 
 } // namespace detail
 
 /// The scan with an auxiliary block, as an algorithm for `.with()` and for lookback::DeviceScan.
-/// A block has `Threads` threads, whole warps of 32 and 1024 at most, and scans Threads * Items elements by `Network`; 0 items
-/// are the network's own choice. Types, iterators, streams and errors are the default's (lookback/scan.cuh, device_scan.cuh);
-/// cudaErrorInvalidConfiguration where a block has not the shared memory.
+/// Threads, items, types, errors: lookback/catalogue.cuh.
 /// Temporary memory: two cells a section. Determinism: how many sums are folded at once depends on the schedule, so
 /// floating-point sums may differ from run to run.
 template <class Network = three_phase<>, int Threads = 128, int Items = 0>
-struct auxiliary_block {
-  template <class Problem>
-  using section =
-      detail::section_scan<Problem, Network, Threads,
-                           detail::items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
-
+struct auxiliary_block : detail::in_sections<Network, Threads, Items> {
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
-    using S = section<Problem>;
+    using S = typename auxiliary_block::template section<Problem>;
     const std::uint64_t sections = S::count(n);
     const auto state = detail::prepare_state(problem, static_cast<unsigned>(sections), memory, launch);
     auto *const rooms = S::take_rooms(memory, n);

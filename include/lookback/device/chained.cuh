@@ -42,20 +42,13 @@ chained_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem,
 } // namespace detail
 
 /// The chained scan, as an algorithm for `.with()` and for lookback::DeviceScan.
-/// A block has `Threads` threads, whole warps of 32 and 1024 at most, and scans Threads * Items elements by `Network`; 0 items
-/// are the network's own choice. Types, iterators, streams and errors are the default's (lookback/scan.cuh, device_scan.cuh);
-/// cudaErrorInvalidConfiguration where a block has not the shared memory.
+/// Threads, items, types, errors: lookback/catalogue.cuh.
 /// Temporary memory: two cells a section. Determinism: the same bits for the same network, threads, items and n.
 template <class Network = three_phase<>, int Threads = 256, int Items = 0>
-struct chained {
-  template <class Problem>
-  using section =
-      detail::section_scan<Problem, Network, Threads,
-                           detail::items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
-
+struct chained : detail::in_sections<Network, Threads, Items> {
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
-    using S = section<Problem>;
+    using S = typename chained::template section<Problem>;
     const std::uint64_t sections = S::count(n);
     const auto state = detail::prepare_state(problem, static_cast<unsigned>(sections), memory, launch);
     auto *const rooms = S::take_rooms(memory, n);

@@ -85,12 +85,7 @@ LOOKBACK_DEVICE void look_ahead(const Problem &problem, const tile_state<T> &sta
     bool begins = true;
     for (unsigned first = i == 0 ? 0 : column.tile(i - 1) / group_tiles;; first += window) {
       uninitialized_array<T, window> totals; // (groups), one tile a lane
-      read_totals(state.tile_totals, first, tile, totals);
-      const auto existing = [=](int u) {
-        const int tiles = static_cast<int>(tile) - static_cast<int>(first + u) * group_tiles;
-        return tiles < 0 ? 0 : tiles > group_tiles ? group_tiles : tiles;
-      };
-      warp_inclusive_scan<window>(totals, existing, op, exchange);
+      scan_totals(state.tile_totals, first, tile, totals, op, exchange);
       if (begins) {
         if (i > 0) simt::wait(shared.groups_ready[before.stage], before.phase);
         if (i > 0 && (Problem::initial_type::exists || first > 0)) left.set(shared.groups[before.stage][0]);

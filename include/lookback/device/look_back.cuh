@@ -22,11 +22,11 @@ LOOKBACK_DEVICE T wait_for(const Cells &cells, std::size_t i) {
   }
 }
 
-/// Totals of the tiles below `tile` in `Window` groups from `first` on: lane l gets tile l of group first + u. Every load is
-/// on its way before any is looked at, so that one round trip serves them all.
-template <int Window, class T>
-LOOKBACK_DEVICE void read_totals(const cells<T> &tile_totals, unsigned first, unsigned tile,
-                                 uninitialized_array<T, Window> &totals) {
+/// T of the tiles below `tile` in `Window` groups from `first` on: lane l gets tile l of group first + u. Every load is on its way
+/// before any is looked at, so that one round trip serves them all.
+template <int Window, class T, class Operator>
+LOOKBACK_DEVICE void scan_totals(const cells<T> &tile_totals, unsigned first, unsigned tile,
+                                 uninitialized_array<T, Window> &totals, Operator &op, lane_exchange<T> &exchange) {
   const auto watched = [=](int u) { return (first + u) * simt::warp_threads + simt::lane_index(); };
   typename cells<T>::reading seen[Window];
   simt::spin_bound bound;
@@ -43,6 +43,11 @@ LOOKBACK_DEVICE void read_totals(const cells<T> &tile_totals, unsigned first, un
   LOOKBACK_UNROLL
   for (int u = 0; u < Window; ++u)
     if (watched(u) < tile) construct(totals[u], seen[u].value());
+  const auto existing = [=](int u) {
+    const int tiles = static_cast<int>(tile) - static_cast<int>(first + u) * simt::warp_threads;
+    return tiles < 0 ? 0 : tiles > simt::warp_threads ? simt::warp_threads : tiles;
+  };
+  warp_inclusive_scan<Window>(totals, existing, op, exchange);
 }
 
 /// G(group), found by walking over the groups before it. Called by a full warp; lane l watches group - 1 - l.

@@ -34,12 +34,7 @@ LOOKBACK_DEVICE maybe<T> look_over_wave(const Problem &problem, const tile_state
   simt::wait_for_grid(static_cast<simt::grid_arrival &&>(cleared)); // every cell
   for (unsigned first = warp * window; first <= group; first += Warps * window) {
     uninitialized_array<T, window> totals; // (groups), one tile a lane
-    read_totals(state.tile_totals, first, tile, totals);
-    const auto existing = [=](int u) {
-      const int tiles = static_cast<int>(tile) - static_cast<int>(first + u) * group_tiles;
-      return tiles < 0 ? 0 : tiles > group_tiles ? group_tiles : tiles;
-    };
-    warp_inclusive_scan<window>(totals, existing, op, exchange);
+    scan_totals(state.tile_totals, first, tile, totals, op, exchange);
     LOOKBACK_UNROLL
     for (int u = 0; u < window; ++u) {
       if (first + u < group && lane == group_tiles - 1) construct(shared.groups[first + u], totals[u]);

@@ -59,22 +59,15 @@ scan_from_totals_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type
 } // namespace detail
 
 /// Reduce, then scan, as an algorithm for `.with()` and for lookback::DeviceScan.
-/// A block has `Threads` threads, whole warps of 32 and 1024 at most, and scans Threads * Items elements by `Network`; 0 items
-/// are the network's own choice. Types, iterators, streams and errors are the default's (lookback/scan.cuh, device_scan.cuh);
-/// cudaErrorInvalidConfiguration where a block has not the shared memory.
+/// Threads, items, types, errors: lookback/catalogue.cuh.
 /// Temporary memory: the sections' sums.
 /// Determinism: the same bits for the same network, threads, items and n.
 template <class Network = three_phase<>, int Threads = 256, int Items = 0>
-struct reduce_then_scan {
-  template <class Problem>
-  using section =
-      detail::section_scan<Problem, Network, Threads,
-                           detail::items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
-
+struct reduce_then_scan : detail::in_sections<Network, Threads, Items> {
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
     using T = typename Problem::accumulator;
-    using S = section<Problem>;
+    using S = typename reduce_then_scan::template section<Problem>;
     const std::uint64_t sections = S::count(n);
     T *totals = nullptr;
     detail::prepare(problem, static_cast<unsigned>(sections), nullptr, 0, memory, launch);

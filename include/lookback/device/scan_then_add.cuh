@@ -68,22 +68,15 @@ add_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, con
 } // namespace detail
 
 /// The hierarchical scan, as an algorithm for `.with()` and for lookback::DeviceScan.
-/// A block has `Threads` threads, whole warps of 32 and 1024 at most, and scans Threads * Items elements by `Network`; 0 items
-/// are the network's own choice. Types, iterators, streams and errors are the default's (lookback/scan.cuh, device_scan.cuh);
-/// cudaErrorInvalidConfiguration where a block has not the shared memory.
+/// Threads, items, types, errors: lookback/catalogue.cuh.
 /// Temporary memory: the sections' sums; and n accumulators, unless the output is a pointer to them.
 /// Determinism: the same bits for the same network, threads, items and n.
 template <class Network = three_phase<>, int Threads = 256, int Items = 0>
-struct scan_then_add {
-  template <class Problem>
-  using section =
-      detail::section_scan<Problem, Network, Threads,
-                           detail::items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
-
+struct scan_then_add : detail::in_sections<Network, Threads, Items> {
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
     using T = typename Problem::accumulator;
-    using S = section<Problem>;
+    using S = typename scan_then_add::template section<Problem>;
     const std::uint64_t sections = S::count(n);
     T *scanned = nullptr, *items = nullptr, *totals = nullptr;
     if (sections > 1) {

@@ -203,4 +203,12 @@ private:
   network network_;
 };
 
+/// What the blocks of a strategy scan.
+template <class Network, int Threads, int Items>
+struct in_sections {
+  template <class Problem>
+  using section =
+      section_scan<Problem, Network, Threads, items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
+};
+
 } // namespace lookback::detail

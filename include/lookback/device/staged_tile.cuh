@@ -93,6 +93,8 @@ public:
                             simt::barrier &copied) const {
     copy_rest<0, false>(stage, tile, existing, bulk.arrays[0], 0, 1);
     if constexpr (arrays == 2) copy_rest<1, false>(stage, tile, existing, bulk.arrays[1], 0, 1);
+    if (!aligned())
+      simt::fence_before_bulk_copy(); // what was copied by hand to this stage, now or rounds ago, comes first
     simt::arrive_and_expect(copied, bulk.bytes);
     copy_bulk<0>(stage, tile, bulk.arrays[0], copied);
     if constexpr (arrays == 2) copy_bulk<1>(stage, tile, bulk.arrays[1], copied);

@@ -46,12 +46,10 @@ private:
 class launch_demands {
 public:
   template <class... Parameters, class... Arguments>
-  void operator()(void (*)(Parameters...), std::uint64_t blocks, int threads, std::size_t shared, Arguments...) {
-    if (blocks > grid_blocks) grid_blocks = blocks;
+  void operator()(void (*)(Parameters...), std::uint64_t, int threads, std::size_t shared, Arguments...) {
     if (threads > block_threads) block_threads = threads;
     if (shared > shared_bytes) shared_bytes = shared;
   }
-  std::uint64_t grid_blocks = 0;
   int block_threads = 0;
   std::size_t shared_bytes = 0;
 };

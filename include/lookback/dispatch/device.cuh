@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the dispatch has to know about the current device and about this binary, asked once a device.
+// What the dispatch has to know about the current device, asked once a device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,50 +9,37 @@
 
 namespace lookback::detail {
 
-#if defined(__CUDA_ARCH_LIST__)
-inline constexpr int built_architectures[] = {__CUDA_ARCH_LIST__}; // sorted
-#else
-inline constexpr int built_architectures[] = {0};
-#endif
-
-/// Whether every architecture in this binary waits for its predecessor inside the kernel, so that the scan's launch may
-/// overlap the state's initialisation. A binary that could fall back to older code must not.
-inline constexpr bool launches_may_overlap = built_architectures[0] >= 900;
-
 struct device_facts {
   static constexpr int remembered = 64; // devices that we keep facts of
   int ordinal = 0;
   int multiprocessors = 0;
   int shared_bytes = 0;    // a block may have, having asked for it
   bool cooperates = false; // runs kernels whose blocks are all resident
-  bool pipelines = false;  // and sm_90 code
+  bool pipelines = false;  // and sm_90 code, of kernels that are built for it
 };
 
 /// Facts of the current device. Racing first calls fill in the same values.
 inline cudaError_t current_device(device_facts &facts) {
   constexpr int remembered = device_facts::remembered;
-  static std::atomic<std::uint64_t>
-      known[remembered]; // multiprocessors | shared bytes << 16 | cooperates << 61 | pipelines << 62 | 1 << 63
+  static std::atomic<std::uint64_t> known[remembered] =
+      {}; // multiprocessors | shared bytes << 16 | cooperates << 61 | pipelines << 62 | 1 << 63
   cudaError_t status = cudaGetDevice(&facts.ordinal);
   if (status != cudaSuccess) return status;
   std::uint64_t packed = facts.ordinal < remembered ? known[facts.ordinal].load(std::memory_order_relaxed) : 0;
   if (packed == 0) {
-    int major = 0, minor = 0, cooperative = 0;
+    int major = 0, cooperative = 0;
     const struct {
       int *value;
       cudaDeviceAttr name;
     } wanted[] = {{&facts.multiprocessors, cudaDevAttrMultiProcessorCount},
                   {&facts.shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin},
                   {&major, cudaDevAttrComputeCapabilityMajor},
-                  {&minor, cudaDevAttrComputeCapabilityMinor},
                   {&cooperative, cudaDevAttrCooperativeLaunch}};
     for (const auto &one : wanted) {
       status = cudaDeviceGetAttribute(one.value, one.name, facts.ordinal);
       if (status != cudaSuccess) return status;
     }
-    bool pipelines = false; // some code of this binary that the device can run is for sm_90 or newer
-    for (const int built : built_architectures)
-      pipelines = pipelines || (built >= 900 && built <= major * 100 + minor * 10 && cooperative != 0);
+    const bool pipelines = major >= 9 && cooperative != 0;
     packed = static_cast<std::uint64_t>(facts.multiprocessors) | static_cast<std::uint64_t>(facts.shared_bytes) << 16 |
              std::uint64_t{cooperative != 0} << 61 | std::uint64_t{pipelines} << 62 | std::uint64_t{1} << 63;
     if (facts.ordinal < remembered) known[facts.ordinal].store(packed, std::memory_order_relaxed);

@@ -14,6 +14,28 @@
 
 namespace lookback::detail {
 
+// Every translation unit has kernels of its own, built for its own architectures, so what is said of a kernel below has internal
+// linkage.
+#if defined(__CUDA_ARCH_LIST__)
+constexpr int built_architectures[] = {__CUDA_ARCH_LIST__}; // sorted
+#else
+constexpr int built_architectures[] = {0};
+#endif
+namespace {
+struct this_translation_unit;
+}
+
+/// Whether every architecture in this binary waits for its predecessor inside the kernel, so that the scan's launch may
+/// overlap the state's initialisation. A binary that could fall back to older code must not.
+constexpr bool launches_may_overlap = built_architectures[0] >= 900;
+
+/// Whether the code of `kernel` that the device runs is for sm_90: older code of these kernels is empty.
+template <class Kernel>
+bool has_sm_90_code(Kernel kernel) {
+  cudaFuncAttributes attributes{};
+  return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.ptxVersion >= 90;
+}
+
 /// What a launch asks for beside its grid. A kernel that follows the one that prepares its state may start beside it.
 struct launch_attributes {
   cudaLaunchAttribute all[2];
@@ -89,62 +111,68 @@ LOOKBACK_HOST_INLINE cudaError_t launch_tiles(const Problem &problem,
   return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, Tuning>, problem, state, n);
 }
 
-/// `ask()` once for each device; the same when racing first calls ask twice.
-template <class Ask>
+/// `ask()` once for each device; the same when racing first calls ask twice. What could not be answered is asked again, and `Worst`
+/// until then.
+template <class Ask, unsigned Worst, class = this_translation_unit>
 class asked_once {
 public:
   static unsigned of(const device_facts &device) {
-    if (device.ordinal >= device_facts::remembered) return Ask::ask(device);
     static std::atomic<unsigned> known[device_facts::remembered]; // the answer + 1
-    unsigned found = known[device.ordinal].load(std::memory_order_relaxed);
-    if (found == 0) {
-      found = Ask::ask(device) + 1;
+    const bool remembers = device.ordinal < device_facts::remembered;
+    const unsigned found = remembers ? known[device.ordinal].load(std::memory_order_relaxed) : 0;
+    if (found != 0) return found - 1;
+    unsigned answer = Worst;
+    if (Ask::ask(device, answer) != cudaSuccess) {
       cudaGetLastError(); // a device that cannot is no error of the caller's
-      known[device.ordinal].store(found, std::memory_order_relaxed);
+      return Worst;
     }
-    return found - 1;
+    if (remembers) known[device.ordinal].store(answer + 1, std::memory_order_relaxed);
+    return answer;
   }
 };
 
 /// Tiles that one cluster of this kernel can have on this device.
 template <class Problem, class Tuning>
-struct largest_cluster : asked_once<largest_cluster<Problem, Tuning>> {
-  static unsigned ask(const device_facts &device) {
-    if (!device.pipelines) return 1;
+struct largest_cluster : asked_once<largest_cluster<Problem, Tuning>, 1> {
+  static cudaError_t ask(const device_facts &device, unsigned &tiles) {
     const auto kernel = decoupled_look_back_kernel<Problem, Tuning>;
+    if (!device.pipelines || !has_sm_90_code(kernel)) return cudaSuccess;
+    cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (status != cudaSuccess) return status;
     launch_attributes none;
     const cudaLaunchConfig_t launch =
         launch_of(cluster_tiles_at_most, Tuning::value.warps, sizeof(tile_storage<Problem, Tuning>), none, nullptr);
     int size = 1;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    if (cudaOccupancyMaxPotentialClusterSize(&size, kernel, &launch) != cudaSuccess) return 1;
-    return std::min(static_cast<unsigned>(std::max(size, 1)), cluster_tiles_at_most);
+    status = cudaOccupancyMaxPotentialClusterSize(&size, kernel, &launch);
+    if (status == cudaSuccess) tiles = std::min(static_cast<unsigned>(std::max(size, 1)), cluster_tiles_at_most);
+    return status;
   }
 };
 
 /// Tiles that this device can hold at once.
 template <class Problem, class Tuning>
-struct largest_wave : asked_once<largest_wave<Problem, Tuning>> {
-  static unsigned ask(const device_facts &device) {
+struct largest_wave : asked_once<largest_wave<Problem, Tuning>, 0> {
+  static cudaError_t ask(const device_facts &device, unsigned &tiles) {
+    if (!device.cooperates) return cudaSuccess;
     int blocks = 0;
-    if (!device.cooperates ||
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, decoupled_look_back_kernel<Problem, Tuning>,
-                                                      Tuning::value.warps * simt::warp_threads,
-                                                      sizeof(tile_storage<Problem, Tuning>)) != cudaSuccess)
-      return 0;
+    const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, decoupled_look_back_kernel<Problem, Tuning>, Tuning::value.warps * simt::warp_threads,
+        sizeof(tile_storage<Problem, Tuning>));
     constexpr unsigned at_most = wave_groups_at_most * Problem::shape::group_tiles;
-    return std::min(static_cast<unsigned>(blocks * device.multiprocessors), at_most);
+    tiles = std::min(static_cast<unsigned>(blocks * device.multiprocessors), at_most);
+    return status;
   }
 };
 
 /// Blocks of the pipeline that a multiprocessor of this device can hold: one or none. Its shared memory must be asked for.
 template <class Problem, class Tuning>
-struct can_launch_look_ahead : asked_once<can_launch_look_ahead<Problem, Tuning>> {
-  static unsigned ask(const device_facts &device) {
+struct can_launch_look_ahead : asked_once<can_launch_look_ahead<Problem, Tuning>, 0> {
+  static cudaError_t ask(const device_facts &device, unsigned &blocks) {
     constexpr int bytes = sizeof(look_ahead_storage<Problem, Tuning>);
-    return device.pipelines && device.shared_bytes >= bytes &&
-           cudaFuncSetAttribute(look_ahead_kernel<Problem, Tuning>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                bytes) == cudaSuccess;
+    const auto kernel = look_ahead_kernel<Problem, Tuning>;
+    if (!device.pipelines || device.shared_bytes < bytes || !has_sm_90_code(kernel)) return cudaSuccess;
+    blocks = 1;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   }
 };
 

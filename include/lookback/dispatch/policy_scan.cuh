@@ -48,7 +48,17 @@ private:
   Algorithm algorithm_;
 };
 
-/// A policy whose temporary memory is nobody's concern but ours: it takes from the pool. Thrust's own plain policies count,
+/// What Thrust's own algorithms call for memory: it comes from where the policy has it from without an algorithm.
+template <class T, class Policy, class Algorithm>
+auto get_temporary_buffer(algorithm_policy<Policy, Algorithm> &exec, std::ptrdiff_t n) {
+  return thrust::get_temporary_buffer<T>(exec.policy(), n);
+}
+template <class Pointer, class Policy, class Algorithm>
+void return_temporary_buffer(algorithm_policy<Policy, Algorithm> &exec, Pointer address, std::ptrdiff_t n) {
+  thrust::return_temporary_buffer(exec.policy(), address, n);
+}
+
+/// A policy that says nothing of temporary memory: it takes from lookback's pool. Thrust's own plain policies count,
 /// since what they would do is allocate and free on every call.
 template <class Policy>
 struct uses_pool : std::false_type {};

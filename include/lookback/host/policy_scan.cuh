@@ -6,6 +6,8 @@
 #include <lookback/host/execution_policy.cuh>
 #include <lookback/host/float_sum.cuh>
 
+#include <vector>
+
 namespace lookback::detail {
 
 /// Bytes of input that are worth a thread. Starting one costs what a core does in the meantime.
@@ -30,11 +32,18 @@ void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
   }
 }
 
+/// Whether neighbouring results are parts of one word, which two threads must not write at once.
+template <class Output>
+inline constexpr bool shares_words =
+    std::is_same<decltype(*std::declval<Output &>()), std::vector<bool>::reference>::value;
+
 /// Scans n elements. Out of line, so that scan() is not.
 template <class Problem>
 LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem, std::int64_t n) {
   using shape = typename Problem::shape;
-  const std::size_t threads = useful_threads(n * static_cast<std::int64_t>(shape::element_bytes));
+  const std::size_t threads = shares_words<typename Problem::output_type>
+                                  ? 1
+                                  : useful_threads(n * static_cast<std::int64_t>(shape::element_bytes));
   if (threads > 1) return threaded_scan<Problem>(problem, n).run(threads);
   if constexpr (is_integer_sum<Problem>) {
     scan_sum(problem, n);

@@ -33,7 +33,7 @@ void scan_vector(const T left, const View &items, int first, typename Problem::s
 /// The same of a few elements one by one.
 template <class Problem, class T, class View, class Output>
 void scan_elements(T left, const View &items, int first, int end, const Output &results, decltype(Problem::op) &op,
-                decltype(Problem::project) &project) {
+                   decltype(Problem::project) &project) {
   using stored = typename Problem::stored;
   for (int i = first; i < end; ++i) {
     const T item = items[i];
@@ -85,8 +85,11 @@ private:
 /// Whether a scan sums floating-point numbers that are as they are where `View` reads them, in rows of the shape that a CPU's
 /// vectors have.
 template <class Problem, class View, class T = typename Problem::accumulator>
-inline constexpr bool sums_rows = simt::sums_rows<T> &&adds<decltype(Problem::op), T>::value
-    &&is_unchanged<Problem, View, typename Problem::output_type> &&Problem::shape::vector_elements * sizeof(T) == 16;
+inline constexpr bool sums_rows = simt::sums_rows<T> &&adds<decltype(Problem::op), T>::value &&
+                                          is_unchanged<Problem, View, typename Problem::output_type> &&
+                                              Problem::shape::vector_elements *
+                                      sizeof(T) ==
+                                  16;
 
 /// Results of a row's first `count` elements; `base` is everything left of the row, or null.
 template <class Problem, class View, class Output>
@@ -100,7 +103,8 @@ void scan_row(const View &items, const Output &results, int count, const typenam
     return;
   }
   row_network<T> network;
-  const T total = network.push(0, fold<E, T>(items, 0, op), op); // before results are written, which may go where the items are
+  const T total =
+      network.push(0, fold<E, T>(items, 0, op), op); // before results are written, which may go where the items are
   scan_first<Problem>(items, results, E, base, op, project);
   uninitialized_array<T, 1> left;
   construct(left[0], base != nullptr ? static_cast<T>(op(*base, total)) : total);

@@ -40,7 +40,6 @@ inline void fence_before_bulk_copy() {}
 
 // ---- clusters ------------------------------------------------------------------------------------------------------------
 
-inline unsigned cluster_blocks() { return emulator::here->cluster_blocks; }
 inline void arrive_at_cluster(EMULATOR_CALLER) { emulator::arrive_at_cluster(where); }
 inline void wait_for_cluster(EMULATOR_CALLER) { emulator::wait_for_cluster(where); }
 template <class T>
