@@ -54,6 +54,13 @@
 #define LOOKBACK_HOST_UNROLL
 #endif
 
+/// A function compiled for AVX in a program that is not, to be called where the CPU has it; defined where compilers can.
+#if defined(__x86_64__) && defined(__SSE2__) && defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define LOOKBACK_AVX __attribute__((target("avx")))
+#endif
+#endif
+
 /// Whether this compilation pass may use what came with sm_90. (The host pass of nvcc parses everything.)
 #if defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
 #define LOOKBACK_TARGETS_SM_90 1

@@ -24,7 +24,7 @@ class threaded_scan {
   static constexpr std::size_t group_tiles = shape::group_tiles;
   /// Tiles a ticket: they share one exchange with the other threads, whose caches it disturbs. Two batches fit a core's
   /// second-level cache.
-  static constexpr std::size_t batch_tiles = 8;
+  static constexpr std::size_t batch_tiles = 16;
   using batch = std::unique_ptr<tile_scan>[batch_tiles];
 
 public:

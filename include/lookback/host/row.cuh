@@ -123,4 +123,21 @@ void scan_row(const View &items, const Output &results, int count, const typenam
   scan_elements<Problem>(left[0], items, l * E, count, results, op, project);
 }
 
+/// Results of whole rows of sums: `bases` are left of the rows, `lanes` are V. `streams`: past the caches, wherever they begin.
+template <bool Inclusive, class T, class Before>
+void scan_rows_of_sums(const T *items, int rows, const T *bases, const T *lanes, T *results, bool streams,
+                       Before before) {
+  constexpr int row = 512 / sizeof(T);
+  if (!streams) return simt::scan_rows_of_sums<Inclusive, false>(items, rows, bases, lanes, results, before);
+  if (reinterpret_cast<std::uintptr_t>(results) % 16 == 0)
+    return simt::scan_rows_of_sums<Inclusive, true>(items, rows, bases, lanes, results, before);
+  simt::line_stream<row * sizeof(T)> lines(results);
+  for (int r = 0; r < rows; ++r) {
+    before(r, 1);
+    simt::scan_rows_of_sums<Inclusive, false>(items + r * row, 1, bases + r, lanes + r * lane_count,
+                                              static_cast<T *>(lines.next()), [](int, int) {});
+    lines.push();
+  }
+}
+
 } // namespace lookback::detail

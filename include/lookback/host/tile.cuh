@@ -34,8 +34,7 @@ public:
     rows_.clear();
     const int whole_rows = existing / row_elements;
     if constexpr (sums) {
-      for (int r = 0; r < whole_rows; ++r)
-        simt::reduce_row_of_sums(&items_.from(r * row_elements)[0], vectors_.address() + r * lane_count);
+      if (whole_rows > 0) simt::reduce_rows_of_sums(&items_.from(0)[0], whole_rows, vectors_.address());
     } else if constexpr (is_plain<T>) {
       for (int r = 0; r < whole_rows; ++r) fold_whole_row(r, spare_.address() + r * lane_count);
       kogge_stone_of_rows(spare_.address(), vectors_.address(), whole_rows, op_);
@@ -69,10 +68,12 @@ public:
   /// this thread will reduce next, or negative.
   void scan(const T *prefix, std::ptrdiff_t next) {
     int done = 0; // rows
-    if constexpr (is_plain<T> && is_plain<stored>) {
+    if constexpr (sums) {
       done = existing_ / row_elements;
-      const int without_base = prefix == nullptr && done > 0 ? 1 : 0;
-      for (int r = 0; r < (sums ? without_base : done); ++r) add_base(prefix, r);
+      scan_whole_sums(prefix, next, done);
+    } else if constexpr (is_plain<T> && is_plain<stored>) {
+      done = existing_ / row_elements;
+      for (int r = 0; r < done; ++r) add_base(prefix, r);
       const auto rows = output_ + first_;
       if constexpr (std::is_pointer<output_type>::value) {
         if (streams_) {
@@ -141,6 +142,26 @@ private:
     for (int l = 4; l < lane_count; ++l) construct(lefts[l], static_cast<T>(op(base, vectors[l - 1])));
   }
 
+  /// Results of the first `count` rows, which are whole, of sums in the CPU's vectors.
+  void scan_whole_sums(const T *prefix, std::ptrdiff_t next, int count) {
+    if (count == 0) return;
+    const T *const items = &items_.from(0)[0];
+    stored *const results = output_ + first_;
+    int r = 0;
+    if (prefix == nullptr) { // nothing is left of the very first row
+      simt::scan_row_of_sums<Problem::inclusive, false>(items, T{}, results);
+      r = 1;
+    }
+    T bases[Rows];
+    for (int i = r; i < count; ++i) with_base(prefix, i, [&](const T &base) { bases[i] = base; });
+    const auto fetch = [&](int row, int rows) {
+      if (next >= 0) items_.prefetch(next + (r + row) * row_elements, rows * row_elements);
+    };
+    scan_rows_of_sums<Problem::inclusive>(items + r * row_elements, count - r, bases + r,
+                                          vectors_.address() + r * lane_count, results + r * row_elements, streams_,
+                                          fetch);
+  }
+
   /// Results of row r.
   void scan_whole_row(const T *prefix, int r, std::ptrdiff_t next, stored *results) {
     if (next >= 0) items_.prefetch(next + r * row_elements, row_elements);
@@ -150,10 +171,6 @@ private:
       const T item = items[0]; // its own result
       construct(results[0], static_cast<stored>(project_(item, item)));
       scan_elements<Problem>(item, items, 1, E, results, op_, project_);
-    } else if constexpr (sums) {
-      with_base(prefix, r, [&](const T &base) {
-        simt::scan_row_of_sums<Problem::inclusive>(&items[0], base, vectors_.address() + r * lane_count, results);
-      });
     } else {
       scan_lanes<0>(r, items, results);
     }
@@ -223,9 +240,10 @@ private:
   bool streams_;
   std::ptrdiff_t first_ = 0;
   int existing_ = 0;
-  ordered_room<T, Rows * lane_count> vectors_;                 // V, inclusive: (rows, 32)
-  ordered_room<T, is_plain<T> ? Rows * lane_count : 1> spare_; // the same, for what is on the way to V and from it
-  lanes<T> rows_;                                              // R, inclusive: (rows)
+  ordered_room<T, Rows * lane_count> vectors_; // V, inclusive: (rows, 32)
+  ordered_room<T, is_plain<T> && !sums ? Rows * lane_count : lane_count>
+      spare_;     // the same, for what is on the way to V and from it
+  lanes<T> rows_; // R, inclusive: (rows)
 };
 
 } // namespace lookback::detail
