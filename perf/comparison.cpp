@@ -76,7 +76,7 @@ bool write_csv(const std::vector<cell> &cells, const std::string &device, const 
     if (c.microseconds.empty() || !c.error.empty()) continue;
     std::vector<double> sorted = c.microseconds;
     std::sort(sorted.begin(), sorted.end());
-    std::fprintf(file, "%s,%s,%s,%s,%lld,%lld,%.3f,%.3f,%.3f,%zu\n", without_commas(device).c_str(),
+    std::fprintf(file, "%s,%s,%s,%s,%lld,%lld,%.4f,%.4f,%.4f,%zu\n", without_commas(device).c_str(),
                  c.contender.c_str(), c.call.c_str(), c.type.c_str(), c.elements, c.bytes, median(sorted),
                  sorted.front(), sorted.back(), sorted.size());
   }

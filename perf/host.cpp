@@ -11,6 +11,8 @@
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_scan.h>
 
+#include <benchmark/benchmark.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -77,7 +79,8 @@ void tbb_scan(const T *in, T *out, long long n) {
       [](T left, T right) { return static_cast<T>(left + right); });
 }
 
-/// `scan(in, out, n)`, checked at every repetition against a serial sum, then timed by the host's clock.
+/// `scan(in, out, n)`, checked at every repetition against a serial sum, then timed by the host's clock: calls of little work a
+/// thousand at a time, one after the other, since the clock takes longer than they do.
 template <class T, class Scan>
 cell inclusive_sum(const char *contender, const char *type, long long n, Scan scan, bool copies = false) {
   const auto prepare = [=]() -> timed_run {
@@ -94,9 +97,14 @@ cell inclusive_sum(const char *contender, const char *type, long long n, Scan sc
       throw std::runtime_error("the output is wrong at element " + std::to_string(wrong) +
                                ", LOOKBACK_PERF_SEED=" + std::to_string(perf::seed()));
     return [=] {
+      const int calls = n < 1024 ? 1000 : 1;
       const auto start = std::chrono::steady_clock::now();
-      scan(in, out, n);
-      return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+      for (int i = 0; i < calls; ++i) {
+        scan(in, out, n);
+        benchmark::ClobberMemory();
+      }
+      const auto end = std::chrono::steady_clock::now();
+      return std::chrono::duration<double, std::micro>(end - start).count() / calls;
     };
   };
   const long long bytes = 2 * n * static_cast<long long>(sizeof(T));
@@ -106,7 +114,9 @@ cell inclusive_sum(const char *contender, const char *type, long long n, Scan sc
 
 template <class T>
 void add_inclusive_sum(std::vector<cell> &cells, const char *type) {
-  for (const int e : perf::exponents(10, 26, 4)) {
+  std::vector<int> exponents = perf::exponents(0, 8, 1);
+  for (const int e : perf::exponents(10, 26, 4)) exponents.push_back(e);
+  for (const int e : exponents) {
     const long long n = 1LL << e;
     const auto add = [&](const char *contender, auto scan) {
       cells.push_back(inclusive_sum<T>(contender, type, n, scan));

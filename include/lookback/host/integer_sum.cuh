@@ -18,14 +18,12 @@ T wrapping_sum(T a, T b) {
   return static_cast<T>(static_cast<unsigned_type>(static_cast<unsigned_type>(a) + static_cast<unsigned_type>(b)));
 }
 
-/// Writes the results of `count` items to `output`; `running` is the sum of everything to their left. Returns it with
-/// the items added.
+/// Writes the results of items `first` to `count`, one by one; `running` is the sum of everything to their left. Returns it with the
+/// items added.
 template <class Problem, class Items, class Output, class T>
-T scan_sum(const Problem &problem, const Items &items, Output output, std::int64_t count, T running) {
-  std::int64_t i = 0;
-  if constexpr (is_unchanged<Problem, Items, Output>)
-    i = simt::running_sums<Problem::inclusive>(&items[0], output, count, running);
-  for (; i < count; ++i) {
+T scan_sum_serially(const Problem &problem, const Items &items, Output output, std::int64_t first, std::int64_t count,
+                    T running) {
+  for (std::int64_t i = first; i < count; ++i) {
     const T item = items[i];
     const T through = wrapping_sum(running, item);
     output[i] = static_cast<typename Problem::stored>(problem.project(Problem::inclusive ? through : running, item));
@@ -33,14 +31,27 @@ T scan_sum(const Problem &problem, const Items &items, Output output, std::int64
   }
   return running;
 }
+/// The same of `count` items, as many of them together as fit in the CPU's vectors.
+template <class Problem, class Items, class Output, class T>
+T scan_sum(const Problem &problem, const Items &items, Output output, std::int64_t count, T running) {
+  std::int64_t i = 0;
+  if constexpr (is_unchanged<Problem, Items, Output>)
+    i = simt::running_sums<Problem::inclusive>(&items[0], output, count, running);
+  return scan_sum_serially(problem, items, output, i, count, running);
+}
 
+/// What is left of the first element.
+template <class Problem, class T = typename Problem::accumulator>
+T sum_before(const Problem &problem) {
+  if constexpr (Problem::initial_type::exists)
+    return static_cast<T>(problem.initial.value);
+  else
+    return T{};
+}
 /// The whole scan on the calling thread.
 template <class Problem>
 void scan_sum(const Problem &problem, std::int64_t n) {
-  using T = typename Problem::accumulator;
-  T running{};
-  if constexpr (Problem::initial_type::exists) running = static_cast<T>(problem.initial.value);
-  scan_sum(problem, items_view<Problem>(problem.input), problem.output, n, running);
+  scan_sum(problem, items_view<Problem>(problem.input), problem.output, n, sum_before(problem));
 }
 
 /// A tile of a sum, with the functions of tree_tile.

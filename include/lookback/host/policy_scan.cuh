@@ -66,8 +66,13 @@ template <class Problem>
 void scan(const Problem &problem, std::int64_t n) {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
-  if constexpr (is_plain<T> && std::is_pointer<typename Problem::input_type>::value) {
-    const items_view<Problem> items(problem.input);
+  const items_view<Problem> items(problem.input);
+  if constexpr (is_integer_sum<Problem>) {
+    if (n < 2 * shape::vector_elements) { // too few for vectors
+      scan_sum_serially(problem, items, problem.output, 0, n, sum_before(problem));
+      return;
+    }
+  } else if constexpr (is_plain<T> && std::is_pointer<typename Problem::input_type>::value) {
     const auto some = [&](auto scan_some) {
       if constexpr (Problem::initial_type::exists) {
         const auto initial = static_cast<T>(problem.initial.value);
@@ -89,7 +94,7 @@ void scan(const Problem &problem, std::int64_t n) {
         return some([&](const T *initial) {
           scan_float_row<Problem>(&items[0], problem.output, static_cast<int>(n), initial);
         });
-    if (!is_integer_sum<Problem> && n < shape::row_elements)
+    if (n < shape::row_elements)
       return some([&](const T *initial) {
         scan_row<Problem>(items, problem.output, static_cast<int>(n), initial, problem.op, problem.project);
       });
