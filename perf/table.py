@@ -8,7 +8,7 @@ import math
 import re
 import sys
 
-US = "lookback"
+OURS = "lookback"
 COPY = "memcpy"
 
 
@@ -26,8 +26,8 @@ def read(path):
 def contenders(times):
     """Ours first, the copy last, those between in the order of the file."""
     seen = list(dict.fromkeys(name for row in times.values() for name in row))
-    between = [name for name in seen if name not in (US, COPY)]
-    return [US] * (US in seen) + between + [COPY] * (COPY in seen)
+    between = [name for name in seen if name not in (OURS, COPY)]
+    return [OURS] * (OURS in seen) + between + [COPY] * (COPY in seen)
 
 
 def size(elements):
@@ -41,7 +41,7 @@ def microseconds(value):
 
 def ratio(row, name):
     """How many times as long as lookback a contender takes; for the copy, the share of its speed that we reach."""
-    return row[name] / row[US] if name in row and US in row else None
+    return row[name] / row[OURS] if name in row and OURS in row else None
 
 
 def ratio_title(name):

@@ -35,6 +35,7 @@ class block_scan {
   using network = typename Network::template block<T, Threads, Items>;
 
 public:
+  /// Of a block.
   static constexpr int elements = Threads * Items;
 
 private:
@@ -73,6 +74,7 @@ public:
     scan<true>(&x, count, op);
     return simt::thread_index() < count ? network_.template result<true>(simt::thread_index()) : x;
   }
+  /// The same, exclusive.
   template <class Operator>
   LOOKBACK_DEVICE T exclusive(const T &x, const T &initial, Operator op, int count = elements) {
     static_assert(Items == 1, "lookback::block_scan: with several items a thread, pass arrays");

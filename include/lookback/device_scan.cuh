@@ -6,7 +6,7 @@
 
 namespace lookback {
 
-/// Device-wide scans with cub::DeviceScan's parameters.
+/// Device-wide scans with cub::DeviceScan's parameters. `a . b` below is scan_op(a, b); s is the start of i's run of equal keys.
 ///
 /// Common to all of them:
 ///   - Two phases: with `d_temp_storage` null, the bytes needed are written to `temp_storage_bytes` and nothing else happens;
@@ -17,9 +17,12 @@ namespace lookback {
 ///   - Operators are associative; they need not commute. They are applied to elements in order and never to anything else.
 ///     Types need a copy constructor and nothing more.
 ///   - `num_items`: any integer type; 0 launches nothing.
-///   - Returns cudaErrorInvalidValue for a negative `num_items` and for too little storage, otherwise the status of the launch.
-///   - The same values, types, operator and `num_items` give the same bits on every run and every GPU (core/tree.cuh).
-///   - Work about 2 n applications of the operator, one pass over memory.
+///   - `algorithm`: `fastest`, or one that lookback/catalogue.cuh names.
+///   - Returns cudaErrorInvalidValue for a negative `num_items`, for more than 2^31 - 1 tiles of 16 KB and for too little storage;
+///     of a named algorithm also cudaErrorNotSupported, where it cannot take the call, and cudaErrorInvalidConfiguration, where the
+///     device has not the shared memory for its blocks; otherwise the status of the launch.
+///   - `fastest` gives the same bits for the same values, types, operator and `num_items`, on every run and every GPU
+///     (core/tree.cuh), in one pass over memory and about 2 n applications of the operator. Of the others their files say it.
 struct DeviceScan {
 private:
   template <class Iterator>
@@ -137,7 +140,7 @@ public:
                            checked(num_items), stream);
   }
 
-  /// ExclusiveSum within every run of consecutive keys that `equality_op` finds equal.
+  /// y(i) = x(s) + ... + x(i - 1), y(s) = 0; runs are of consecutive keys of which `equality_op` finds each equal to the next.
   template <class KeysIterator, class ValuesIterator, class OutputIterator, class EqualityOp = equal_to,
             class Count = std::uint32_t, class Algorithm = fastest>
   static cudaError_t ExclusiveSumByKey(void *d_temp_storage, std::size_t &temp_storage_bytes, KeysIterator d_keys_in,
@@ -152,7 +155,7 @@ public:
                            checked(num_items), stream);
   }
 
-  /// ExclusiveScan within every run of consecutive equal keys; every run starts from `init_value`.
+  /// y(i) = init_value . x(s) . ... . x(i - 1), y(s) = init_value
   template <class KeysIterator, class ValuesIterator, class OutputIterator, class ScanOp, class Init,
             class EqualityOp = equal_to, class Count = std::uint32_t, class Algorithm = fastest>
   static cudaError_t ExclusiveScanByKey(void *d_temp_storage, std::size_t &temp_storage_bytes, KeysIterator d_keys_in,
@@ -166,7 +169,7 @@ public:
                            checked(num_items), stream);
   }
 
-  /// InclusiveSum within every run of consecutive equal keys.
+  /// y(i) = x(s) + ... + x(i)
   template <class KeysIterator, class ValuesIterator, class OutputIterator, class EqualityOp = equal_to,
             class Count = std::uint32_t, class Algorithm = fastest>
   static cudaError_t InclusiveSumByKey(void *d_temp_storage, std::size_t &temp_storage_bytes, KeysIterator d_keys_in,
@@ -179,7 +182,7 @@ public:
                            checked(num_items), stream);
   }
 
-  /// InclusiveScan within every run of consecutive equal keys.
+  /// y(i) = x(s) . ... . x(i)
   template <class KeysIterator, class ValuesIterator, class OutputIterator, class ScanOp, class EqualityOp = equal_to,
             class Count = std::uint32_t, class Algorithm = fastest>
   static cudaError_t InclusiveScanByKey(void *d_temp_storage, std::size_t &temp_storage_bytes, KeysIterator d_keys_in,

@@ -69,6 +69,7 @@ using takes_allocator = thrust::detail::allocator_aware_execution_policy<Base>;
 /// The type of lookback::par.
 class par_t : public detail::stream_policy<par_t>, public detail::takes_allocator<detail::stream_policy> {
 public:
+  /// The same policy on a stream.
   detail::par_on_stream on(cudaStream_t stream) const { return detail::par_on_stream(stream); }
 };
 
@@ -76,6 +77,7 @@ public:
 class par_nosync_t : public detail::nosync_stream_policy<par_nosync_t>,
                      public detail::takes_allocator<detail::nosync_stream_policy> {
 public:
+  /// The same policy on a stream.
   detail::par_nosync_on_stream on(cudaStream_t stream) const { return detail::par_nosync_on_stream(stream); }
 };
 

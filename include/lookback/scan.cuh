@@ -47,10 +47,10 @@ auto transformed(Input first, Transform transform) {
 
 } // namespace detail
 
-// Common to all of them:
+// Common to all of them; `a . b` is op(a, b), s the start of i's run of equal keys:
 //
-//   policy    lookback::par, par_nosync and what `.on(stream)` and `(allocator)` make of them; thrust::cuda::par and its kin;
-//             lookback::host. A policy that synchronises returns when the results are there; a stream that is being captured
+//   policy    lookback::par, par_nosync and what `.on(stream)`, `(allocator)` and `.with(algorithm)` make of them;
+//             thrust::cuda::par and its kin; lookback::host. A policy that synchronises returns when the results are there; a stream that is being captured
 //             is never waited for.
 //   x, y      `first` to `last` and `result`: random-access iterators of the policy's system. `result` may be `first` (by key:
 //             the keys or the values), element for element; other overlap is not allowed. Returns `result` past the last
@@ -58,9 +58,12 @@ auto transformed(Input first, Transform transform) {
 //   op        associative; it need not commute, and it is applied to elements in order and to nothing else.
 //   types     accumulate in Thrust's type: the input's value type; with an initial value and inclusive, what op(init, x)
 //             returns; exclusive, the initial value's type. They need a copy constructor and nothing more.
-//   errors    thrust::system_error with the CUDA status; what was allocated is freed.
-//   bits      depend on the values, the length, the types and the operator, and on nothing else (core/tree.cuh).
-//   cost      one pass over memory, about 2 n applications of op.
+//   errors    thrust::system_error with the CUDA status; on the CPU what an operator, a copy or an allocation throws. What was
+//             allocated is freed.
+//   bits      depend on the values, the length, the types and the operator, and on nothing else (core/tree.cuh); with an
+//             algorithm of the catalogue, on what its file says.
+//   cost      one pass over memory, about 2 n applications of op; a named algorithm's is in its file.
+//   f         of a transform may be called more than once for an element, with a copy of it.
 
 /// y(i) = x(0) + x(1) + ... + x(i)
 template <class Policy, class Input, class Output, detail::if_policy<Policy> = 0>

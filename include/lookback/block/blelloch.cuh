@@ -15,6 +15,7 @@
 
 namespace lookback {
 
+/// Whether a place is left out after every 32, so that strides of powers of two meet different banks of shared memory.
 enum class bank_padding { off, on };
 /// Which two elements a thread loads: i and i + n / 2, next to other threads' in memory, or 2 i and 2 i + 1.
 enum class load_pairs { half_stride, adjacent };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The scan of least span: as Hillis and Steele's, with every thread holding on to its own elements' sums.
 // P. M. Kogge, H. S. Stone, "A Parallel Algorithm for the Efficient Solution of a General Class of Recurrence
-// Equations", IEEE Transactions on Computers C-22(8), 1973. Where the sums lie is the lectures' exercise:
+// Equations", IEEE Transactions on Computers C-22(8), 1973. Where the sums lie is a parameter:
 //
 //   memory_of::global            in place in global memory, two barriers a step
 //   memory_of::shared            in place in shared memory, two barriers a step
@@ -16,7 +16,9 @@
 
 namespace lookback {
 
+/// Where sums lie while they grow.
 enum class memory_of { global, shared, double_buffered };
+/// How a scan leaves out an element's own value.
 enum class exclusive_by { shifted_load, inclusive };
 
 /// Kogge and Stone's scan as a network: see block/network.cuh for what a network has.

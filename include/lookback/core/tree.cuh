@@ -37,7 +37,7 @@ inline constexpr int tree_version = 1;
 ///
 /// The tree fixes what is combined, not the operator's own arithmetic: compile with nvcc's --fmad=false and g++'s
 /// -ffp-contract=off where an operator multiplies and adds, and expect no equal bits of GPU and CPU where it calls a library
-/// function such as exp. Algorithms asked for by `par.with(...)` compute other trees.
+/// function such as exp. Algorithms asked for by `par.with(...)` compute other trees, all but look_ahead and fastest.
 template <std::size_t InBytes, std::size_t OutBytes = InBytes>
 struct tree_shape {
   static constexpr std::size_t element_bytes = InBytes > OutBytes ? InBytes : OutBytes;

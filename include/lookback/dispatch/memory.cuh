@@ -27,7 +27,8 @@ private:
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-/// lookback's pool on the current device, made at the first call. Never destroyed: at exit the driver may be gone first.
+/// lookback's pool on the current device, made at the first call; cudaErrorNotSupported where devices have no pools, as some virtual
+/// GPUs: a policy with an allocator needs none. Never destroyed: at exit the driver may be gone first.
 inline cudaError_t memory_pool(cudaMemPool_t &pool) {
   static std::mutex guard;
   static auto &pools = *new std::map<int, cudaMemPool_t>;
@@ -80,7 +81,8 @@ private:
 
 } // namespace detail
 
-/// Gives the memory that the Thrust doors keep on the current device back to the driver, save what work in flight uses.
+/// Gives the memory that the Thrust doors keep on the current device back to the driver, save what work in flight uses. Returns the
+/// status of CUDA.
 inline cudaError_t release_workspace() {
   cudaMemPool_t pool{};
   const cudaError_t status = detail::memory_pool(pool);
