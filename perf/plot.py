@@ -10,7 +10,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as pyplot
 
-from table import COPY, US, contenders, read
+from table import COPY, OURS, contenders, read
 
 
 def main():
@@ -25,7 +25,7 @@ def main():
         parser.error(f"{options.csv} has no rows of {options.call}")
     kinds = list(dict.fromkeys(kind for _, kind, _ in times))
     # Not our other paths, which are measured for some types alone.
-    names = [name for name in contenders(times) if name != COPY and not name.startswith(f"{US}:")]
+    names = [name for name in contenders(times) if name != COPY and not name.startswith(f"{OURS}:")]
     sizes = sorted({n for _, _, n in times})
 
     columns = min(4, len(kinds))

@@ -33,7 +33,7 @@ class Target(NamedTuple):
         unit = "us" if not self.against else f"x {self.against}" + "'s time" * self.at_most
         return f"{'<=' if self.at_most else '>='} {self.bound:.2f} {unit}"
 
-    def figure(self, row, contender=table.US):
+    def figure(self, row, contender=table.OURS):
         """What is held against the bound; None where the row lacks a contender."""
         if contender not in row or self.against and self.against not in row:
             return None
@@ -54,8 +54,8 @@ def add_contenders(times):
     """Puts what the file has in other rows, or not at all, beside ours: the aligned sum and CUB's run-to-run mode."""
     for (call, kind, elements), row in times.items():
         aligned = times.get(("inclusive_sum", kind, elements), {})
-        if call.startswith(MISALIGNED) and table.US in aligned:
-            row["aligned"] = aligned[table.US]
+        if call.startswith(MISALIGNED) and table.OURS in aligned:
+            row["aligned"] = aligned[table.OURS]
     for exponent, (microseconds, _) in RUN_TO_RUN.items():
         times.setdefault(("exclusive_sum", "f32", 1 << exponent), {})["run_to_run"] = microseconds
 

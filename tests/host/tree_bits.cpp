@@ -9,6 +9,7 @@
 
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/scan.h>
+#include <thrust/transform_scan.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -119,6 +120,24 @@ TEST_CASE("reduction tree on the host: the wider of input and output shapes it")
   check_bits<float, float, double>("float to double", op, {}, true, [=](auto in, auto end, auto out) {
     thrust::inclusive_scan(lookback::host, in, end, out, op);
   });
+}
+
+TEST_CASE("reduction tree on the host: what a transform returns shapes it, exclusive once converted to the initial value's type") {
+  TEST_RANDOM(random);
+  const test::plus<double> op{};
+  for (std::size_t n : lengths(sizeof(double), sizeof(float), random)) {
+    INFO("n = ", n);
+    const auto in = test::random_values<float>(n, random);
+    const auto tree = [&](bool inclusive, std::size_t bytes_in) {
+      return test::converted<float>(
+          test::tree_scan<double>(test::converted<double>(in), op, 0.1, inclusive, bytes_in, sizeof(float)));
+    };
+    std::vector<float> out(n);
+    thrust::transform_exclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), itself{}, 0.1, op);
+    CHECK_EQ(test::first_difference(out, tree(false, sizeof(double))), test::nowhere);
+    thrust::transform_inclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), itself{}, 0.1, op);
+    CHECK_EQ(test::first_difference(out, tree(true, sizeof(float))), test::nowhere);
+  }
 }
 
 TEST_CASE("reduction tree on the host: an iterator that is no pointer has the same bits") {
