@@ -36,7 +36,7 @@ def size(elements):
 
 
 def microseconds(value):
-    return "" if value is None else f"{value:.2f}" if value < 100 else f"{value:.1f}"
+    return "" if value is None else f"{value:.4f}" if value < 0.1 else f"{value:.2f}" if value < 100 else f"{value:.1f}"
 
 
 def ratio(row, name):
