@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # cmake -D CXX=<compiler> -D FLAGS=<list> -D OBJECTS=<list> -D TESTS=<tests/> -D INCLUDE=<include/> -D WORK=<directory>
 #       [-D PROGRAM=<source>] [-D ONLY=<name>] -P mutations.cmake
-# Breaks one thing at a time in a copy of the headers and requires that the test notices. The unbroken copy must pass: else a
-# failure would say nothing. Only those tried on PROGRAM, or the one called ONLY, if said so. A mutation whose text is not found exactly once is an error: the list follows the headers.
+# Breaks one thing at a time in a copy of the headers and requires that the test notices: all mutations, those tried on PROGRAM, or
+# the one called ONLY. The unbroken copy must pass: else a failure would say nothing. A mutation whose text is not found exactly once
+# is an error: the list follows the headers.
 cmake_minimum_required(VERSION 3.25)
 
 set(killed 0)

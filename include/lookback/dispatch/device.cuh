@@ -21,8 +21,8 @@ struct device_facts {
 /// Facts of the current device. Racing first calls fill in the same values.
 inline cudaError_t current_device(device_facts &facts) {
   constexpr int remembered = device_facts::remembered;
-  static std::atomic<std::uint64_t> known[remembered] =
-      {}; // multiprocessors | shared bytes << 16 | cooperates << 61 | pipelines << 62 | 1 << 63
+  static std::atomic<std::uint64_t>
+      known[remembered]; // multiprocessors | shared bytes << 16 | cooperates << 61 | pipelines << 62 | 1 << 63
   cudaError_t status = cudaGetDevice(&facts.ordinal);
   if (status != cudaSuccess) return status;
   std::uint64_t packed = facts.ordinal < remembered ? known[facts.ordinal].load(std::memory_order_relaxed) : 0;

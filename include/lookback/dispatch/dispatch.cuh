@@ -45,11 +45,10 @@ LOOKBACK_HOST_INLINE cudaError_t choose_path(const Problem &problem, std::uint64
 }
 
 /// What a launch is refused with whose blocks must be resident together: the device lends its caller fewer multiprocessors than
-/// it has, or was reset since the kernel was given its shared memory.
+/// it has.
 inline bool is_too_large(cudaError_t status) {
   return status == cudaErrorCooperativeLaunchTooLarge || status == cudaErrorLaunchOutOfResources ||
-         status == cudaErrorInvalidClusterSize || status == cudaErrorInvalidConfiguration ||
-         status == cudaErrorInvalidValue;
+         status == cudaErrorInvalidClusterSize || status == cudaErrorInvalidConfiguration;
 }
 
 /// Launches the scan by `by`, with its state in `state`; path::look_back after prepare_kernel, the others alone.

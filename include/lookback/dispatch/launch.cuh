@@ -31,9 +31,11 @@ constexpr bool launches_may_overlap = built_architectures[0] >= 900;
 
 /// Whether the code of `kernel` that the device runs is for sm_90: older code of these kernels is empty.
 template <class Kernel>
-bool has_sm_90_code(Kernel kernel) {
+cudaError_t ask_for_sm_90_code(Kernel kernel, bool &has) {
   cudaFuncAttributes attributes{};
-  return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.ptxVersion >= 90;
+  const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
+  has = status == cudaSuccess && attributes.ptxVersion >= 90;
+  return status;
 }
 
 /// What a launch asks for beside its grid. A kernel that follows the one that prepares its state may start beside it.
@@ -136,8 +138,11 @@ template <class Problem, class Tuning>
 struct largest_cluster : asked_once<largest_cluster<Problem, Tuning>, 1> {
   static cudaError_t ask(const device_facts &device, unsigned &tiles) {
     const auto kernel = decoupled_look_back_kernel<Problem, Tuning>;
-    if (!device.pipelines || !has_sm_90_code(kernel)) return cudaSuccess;
-    cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (!device.pipelines) return cudaSuccess;
+    bool has_code = false;
+    cudaError_t status = ask_for_sm_90_code(kernel, has_code);
+    if (!has_code) return status;
+    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     if (status != cudaSuccess) return status;
     launch_attributes none;
     const cudaLaunchConfig_t launch =
@@ -170,7 +175,10 @@ struct can_launch_look_ahead : asked_once<can_launch_look_ahead<Problem, Tuning>
   static cudaError_t ask(const device_facts &device, unsigned &blocks) {
     constexpr int bytes = sizeof(look_ahead_storage<Problem, Tuning>);
     const auto kernel = look_ahead_kernel<Problem, Tuning>;
-    if (!device.pipelines || device.shared_bytes < bytes || !has_sm_90_code(kernel)) return cudaSuccess;
+    if (!device.pipelines || device.shared_bytes < bytes) return cudaSuccess;
+    bool has_code = false;
+    const cudaError_t status = ask_for_sm_90_code(kernel, has_code);
+    if (!has_code) return status;
     blocks = 1;
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   }

@@ -9,15 +9,6 @@ namespace lookback::detail {
 template <class Problem>
 inline constexpr bool is_float_sum = sums_rows<Problem, items_view<Problem>>;
 
-/// A row's first `count` elements, to whose left is `base`, or nothing.
-template <class Problem, class T = typename Problem::accumulator>
-void scan_float_row(const T *items, T *results, int count, const T *base) {
-  if (base != nullptr)
-    simt::scan_row_of_sums<Problem::inclusive, true>(items, count, *base, results);
-  else
-    simt::scan_row_of_sums<Problem::inclusive, false>(items, count, T{}, results);
-}
-
 /// Scans n >= 1 elements.
 template <class Problem>
 void scan_float_sum(const Problem &problem, std::int64_t n) {
@@ -29,7 +20,7 @@ void scan_float_sum(const Problem &problem, std::int64_t n) {
   row_network<T> rows;
   bool has_base = tiles.prefix().exists();
   T base = has_base ? tiles.prefix().value() : T{}; // everything left of the row
-  const T *items = problem.input;
+  auto items = problem.input;
   T *results = problem.output;
   for (int r = 0; n >= shape::row_elements; n -= shape::row_elements) {
     const T total = has_base ? simt::scan_row_of_sums<inclusive, true>(items, base, results)
@@ -45,7 +36,9 @@ void scan_float_sum(const Problem &problem, std::int64_t n) {
     items += shape::row_elements;
     results += shape::row_elements;
   }
-  if (n > 0) scan_float_row<Problem>(items, results, static_cast<int>(n), has_base ? &base : nullptr);
+  if (n > 0)
+    scan_row<Problem>(items_view<Problem>(items), results, static_cast<int>(n), has_base ? &base : nullptr, op,
+                      problem.project);
 }
 
 } // namespace lookback::detail

@@ -88,12 +88,6 @@ void scan(const Problem &problem, std::int64_t n) {
         auto project = problem.project;
         scan_first<Problem>(items, problem.output, static_cast<int>(n), initial, op, project);
       });
-    constexpr int few = 6 * shape::vector_elements; // too few for what float_sum.cuh begins with
-    if constexpr (is_float_sum<Problem>)
-      if (n > few && n < shape::row_elements)
-        return some([&](const T *initial) {
-          scan_float_row<Problem>(&items[0], problem.output, static_cast<int>(n), initial);
-        });
     if (n < shape::row_elements)
       return some([&](const T *initial) {
         scan_row<Problem>(items, problem.output, static_cast<int>(n), initial, problem.op, problem.project);

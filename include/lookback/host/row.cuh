@@ -82,14 +82,13 @@ private:
   uninitialized_array<T, lane_count> before_[steps]; // the lanes as they are before each step
 };
 
-/// Whether a scan sums floating-point numbers that are as they are where `View` reads them, in rows of the shape that a CPU's
-/// vectors have.
+/// Whether the tree's vectors are as long as those of a CPU.
+template <class Problem>
+inline constexpr bool fills_vectors = Problem::shape::vector_elements * sizeof(typename Problem::accumulator) == 16;
+/// Whether a scan sums floating-point numbers that are as they are where `View` reads them, in such vectors.
 template <class Problem, class View, class T = typename Problem::accumulator>
-inline constexpr bool sums_rows = simt::sums_rows<T> &&adds<decltype(Problem::op), T>::value &&
-                                          is_unchanged<Problem, View, typename Problem::output_type> &&
-                                              Problem::shape::vector_elements *
-                                      sizeof(T) ==
-                                  16;
+inline constexpr bool sums_rows = simt::sums_rows<T> &&adds<decltype(Problem::op), T>::value
+    &&is_unchanged<Problem, View, typename Problem::output_type> &&fills_vectors<Problem>;
 
 /// Results of a row's first `count` elements; `base` is everything left of the row, or null.
 template <class Problem, class View, class Output>
@@ -101,6 +100,16 @@ void scan_row(const View &items, const Output &results, int count, const typenam
   if (count <= E) {
     scan_first<Problem>(items, results, count, base, op, project);
     return;
+  }
+  if constexpr (sums_rows<Problem, View> && std::is_pointer<Output>::value) {
+    constexpr int few = 6 * E; // for so few the loop below has the results sooner
+    if (count > few) {
+      if (base != nullptr)
+        simt::scan_row_of_sums<Problem::inclusive, true>(&items[0], count, *base, results);
+      else
+        simt::scan_row_of_sums<Problem::inclusive, false>(&items[0], count, T{}, results);
+      return;
+    }
   }
   row_network<T> network;
   const T total =
@@ -127,7 +136,7 @@ void scan_row(const View &items, const Output &results, int count, const typenam
 template <bool Inclusive, class T, class Before>
 void scan_rows_of_sums(const T *items, int rows, const T *bases, const T *lanes, T *results, bool streams,
                        Before before) {
-  constexpr int row = 512 / sizeof(T);
+  constexpr int row = lane_count * static_cast<int>(16 / sizeof(T)); // elements
   if (!streams) return simt::scan_rows_of_sums<Inclusive, false>(items, rows, bases, lanes, results, before);
   if (reinterpret_cast<std::uintptr_t>(results) % 16 == 0)
     return simt::scan_rows_of_sums<Inclusive, true>(items, rows, bases, lanes, results, before);
