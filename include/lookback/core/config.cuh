@@ -43,6 +43,13 @@
 #define LOOKBACK_ROLLED
 #endif
 
+/// What is so in the case that is measured: its code comes next, without a jump to where nothing has been fetched yet.
+#if defined(__GNUC__)
+#define LOOKBACK_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), true)
+#else
+#define LOOKBACK_LIKELY(condition) static_cast<bool>(condition)
+#endif
+
 /// Put before a loop whose iterations touch different elements, so that g++ need not look whether the output overlaps the
 /// input: it does where both are the same.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)

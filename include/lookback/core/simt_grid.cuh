@@ -20,31 +20,26 @@ LOOKBACK_DEVICE unsigned *grid_barrier() {
 }
 } // namespace detail
 
-/// What the barrier's word was when this block arrived: known to its first thread.
+/// What the barrier's word was when a block arrived.
 using grid_arrival = unsigned;
 
-/// Every thread of every block arrives, once, and may then do what needs nobody else; what it wrote before is seen by
-/// whoever has waited. Both halves are barriers of the block as well.
+/// By one thread of every block, once, after a barrier of the block: what its threads wrote before that is seen by whoever has waited,
+/// and by whom these tell of it. It waits for the block's writes to be seen: what can be begun before should be.
 LOOKBACK_DEVICE grid_arrival arrive_at_grid() {
-  grid_arrival before = 0;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
-    asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "l"(detail::grid_barrier()), "r"(mine)
-                 : "memory");
-  }
+  grid_arrival before;
+  const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
+  asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(detail::grid_barrier()), "r"(mine)
+               : "memory");
   return before;
 }
+/// By the thread that has arrived: until all blocks have.
 LOOKBACK_DEVICE void wait_for_grid(grid_arrival before) {
-  if (threadIdx.x == 0) {
-    unsigned now;
-    do {
-      asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(detail::grid_barrier()) : "memory");
-    } while (((before ^ now) & 0x80000000u) == 0);
-  }
-  __syncthreads();
+  unsigned now;
+  do {
+    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(detail::grid_barrier()) : "memory");
+  } while (((before ^ now) & 0x80000000u) == 0);
 }
 
 } // namespace lookback::simt

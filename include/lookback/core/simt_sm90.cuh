@@ -68,16 +68,26 @@ LOOKBACK_DEVICE void fence_before_bulk_copy() { asm volatile("fence.proxy.async.
 
 // ---- clusters: blocks that run together and see each other's shared memory ---------------------------------------------
 
-/// Every thread of the cluster arrives, and what it wrote before is seen by whoever has waited. Waits follow arrivals.
-LOOKBACK_DEVICE void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+/// Every thread of the cluster arrives, and then waits. Published barriers are seen by who has waited; if `Ordered`, everything
+/// that was read or written before comes first, which every thread waits for (H200: 0.4 us).
+template <bool Ordered>
+LOOKBACK_DEVICE void arrive_at_cluster() {
+  if constexpr (Ordered)
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  else
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
 LOOKBACK_DEVICE void wait_for_cluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 
-/// Where block `rank` of the cluster has what this block has at `mine`, in shared memory.
-template <class T>
-LOOKBACK_DEVICE const T *in_block(const T *mine, unsigned rank) {
-  const T *theirs;
-  asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
-  return theirs;
+/// Sends a word to where block `rank` of the cluster has what this block has at `mine`, in shared memory; 4 bytes of what is owed
+/// to that block's `b`. Seen by who has waited for the phase.
+LOOKBACK_DEVICE void send(const std::uint32_t &mine, unsigned rank, std::uint32_t word, const barrier &b) {
+  asm volatile(
+      "{\n .reg .b32 place, told;\n mapa.shared::cluster.u32 place, %0, %2;\n mapa.shared::cluster.u32 told, %1, "
+      "%2;\n st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [place], %3, [told];\n}" ::"r"(
+          detail::shared_address(&mine)),
+      "r"(detail::shared_address(&b)), "r"(rank), "r"(word)
+      : "memory");
 }
 
 #endif

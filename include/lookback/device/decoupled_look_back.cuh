@@ -45,13 +45,17 @@ public:
     rows_aside<stored, Warps, shape::row_elements, can_stage<Problem>> aside;
     uninitialized_array<T, shape::tile_rows> row_totals;
     uninitialized_array<T, 1> prefix; // everything left of the tile
-    uninitialized_array<T, 1> total;  // of the tile, for the cluster
     std::conditional_t<Where == look::over_wave, wave_totals<T>, nothing> wave;
+    std::conditional_t<Where == look::in_cluster, cluster_totals<T>, nothing> cluster;
     unsigned ticket;
   };
 
-  /// Scans tile `tile` of a scan of n elements, of which `existing` elements exist. `Whole`: all of
-  /// them; `Aligned`: the input is.
+  /// Whether results can leave as vectors at all, and whether these do. Tiles and rows are whole vectors.
+  static constexpr bool vectors = std::is_pointer<decltype(Problem::output)>::value && lane_vector<stored, E>::packed;
+  LOOKBACK_DEVICE static bool as_vectors(const Problem &problem) { return moves_as_vectors<stored, E>(problem.output); }
+
+  /// Scans tile `tile` of a scan of n elements, of which `existing` elements exist. `Whole`: all of them, and results
+  /// leave as vectors if any do; `Aligned`: the input is. By the first `Warps` warps.
   template <bool Whole, bool Aligned, class State>
   LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, const source &items, unsigned tile,
                                   bool is_last, int existing, storage &shared) {
@@ -61,7 +65,7 @@ public:
     lane_exchange<T> exchange(shared.exchange[warp]);
     const auto first = static_cast<std::ptrdiff_t>(tile) * shape::tile_elements + warp * rows * shape::row_elements;
     const auto output = problem.output + first; // (rows, row_elements) of this warp
-    const bool vector_stores = moves_as_vectors<stored, E>(output);
+    const bool vector_stores = Whole || as_vectors(problem);
 
     // What exists of row i of this warp: elements, and vectors that are whole.
     const auto elements = [=](int i) {
@@ -78,11 +82,11 @@ public:
     constexpr bool reads_neighbours =
         boundary_of<typename Problem::input_type>::exists; // who may write once all have arrived
     if constexpr (reads_neighbours) items.finish();
-    simt::grid_arrival cleared;
     if constexpr (Where == look::over_wave) {
       if (simt::thread_index() == 0) state.tile_totals.clear(tile);
-      cleared = simt::arrive_at_grid();
+      simt::synchronize_block(); // the warp that waits for the grid arrives for all of us
     }
+    if constexpr (Where == look::in_cluster) expect_totals<reads_neighbours>(shared.cluster, tile);
     if constexpr (!reads_neighbours) items.finish();
     uninitialized_array<T, rows> totals; // V(lane), inclusive
     LOOKBACK_UNROLL
@@ -97,31 +101,26 @@ public:
     for (int i = 0; i < rows; ++i)
       if (lane == shape::row_vectors - 1 && lane < whole_vectors(i))
         construct(shared.row_totals[warp * rows + i], totals[i]);
-    simt::synchronize_block();
+    simt::synchronize_warps<Warps>();
 
     // ---- rows of the tile, and what is left of it ----------------------------------------------------------------
     uninitialized_array<T, 1> row_prefix; // R(lane), inclusive; every warp for itself, to save a barrier
     if (lane < whole_rows) construct(row_prefix[0], shared.row_totals[lane]);
     warp_inclusive_scan<1>(
         row_prefix, [=](int) { return whole_rows; }, op, exchange);
-    maybe<T> total, left;
+    maybe<T> total, prefix;
     if (warp == 0 && !is_last) total.set(exchange.from(row_prefix[0], shape::tile_rows - 1, lane < whole_rows));
-    if constexpr (Where == look::nowhere && Problem::initial_type::exists)
-      left.set(static_cast<T>(problem.initial.value));
-    if constexpr (Where == look::back)
-      if (warp == 0) left = look_back(problem, state, tile, is_last, total, op, exchange);
-    if constexpr (Where == look::in_cluster) {
-      if (simt::thread_index() == 0 && !is_last) construct(shared.total[0], total.value());
-      left = look_in_cluster(problem, shared.total[0], tile, op, exchange);
-    }
-    maybe<T> prefix;
-    if constexpr (Where == look::over_wave) {
-      prefix = look_over_wave<Warps>(problem, state, tile, total, op, exchange, shared.wave,
-                                     static_cast<simt::grid_arrival &&>(cleared));
+    if constexpr (Where == look::nowhere) {
+      if constexpr (Problem::initial_type::exists) prefix.set(static_cast<T>(problem.initial.value));
+    } else if constexpr (Where == look::in_cluster) {
+      prefix = look_in_cluster(problem, shared.cluster, tile, total, op, exchange);
+    } else if constexpr (Where == look::over_wave) {
+      prefix = look_over_wave<Warps>(problem, state, tile, total, op, exchange, shared.wave);
     } else {
-      if (simt::thread_index() == 0 && left.exists()) construct(shared.prefix[0], left.value());
-      simt::synchronize_block();
-      if (Problem::initial_type::exists || tile > 0) prefix.set(shared.prefix[0]);
+      if (warp == 0) prefix = look_back(problem, state, tile, is_last, total, op, exchange);
+      if (simt::thread_index() == 0 && prefix.exists()) construct(shared.prefix[0], prefix.value());
+      simt::synchronize_warps<Warps>();
+      if (warp > 0 && (Problem::initial_type::exists || tile > 0)) prefix.set(shared.prefix[0]);
     }
 
     // ---- scan and write -------------------------------------------------------------------------------------------
@@ -129,14 +128,14 @@ public:
     using room = typename source::first_type;
     constexpr bool in_place = Aligned && sizeof(stored) <= sizeof(room) && alignof(stored) <= alignof(room);
     constexpr bool aside = !Aligned && decltype(shared.aside)::exists;
-    LOOKBACK_UNROLL
-    for (int i = 0; i < rows; ++i) {
-      const int row = warp * rows + i;
-      if (elements(i) == 0) break;
+    const auto scan_row = [&](int i, auto is_whole) { // and so, with vectors, is what is left
+      constexpr bool whole = decltype(is_whole)::value;
+      const int row = warp * rows + i, exist = whole ? shape::row_elements : elements(i);
       maybe<T> base = prefix;
-      if (row > 0) base.append(op, exchange.from(row_prefix[0], row - 1, lane < whole_rows));
-      const int count = Whole ? E : elements(i) - lane * E;
-      const T &left = exchange.up(totals[i], 1, lane < whole_vectors(i)); // V(lane - 1)
+      const T &above = exchange.from(row_prefix[0], row > 0 ? row - 1 : 0, lane < whole_rows);
+      if (row > 0) base.append(op, above);
+      const int count = whole ? E : exist - lane * E;
+      const T &left = exchange.up(totals[i], 1, lane < (whole ? shape::row_vectors : exist / E)); // V(lane - 1)
       if (lane > 0 && count > 0) base.append(op, left);
       const auto vector = items.template read<Aligned>(shared.tile, tile, row, count);
       lane_vector<stored, E> results;
@@ -146,8 +145,17 @@ public:
             results.set(k, static_cast<stored>(problem.project(scanned, element)));
           });
       void *const place = items.template row_of<Aligned>(shared.tile, row);
-      store_row<E, in_place || aside>(output + i * shape::row_elements, elements(i), vector_stores,
-                                      aside ? shared.aside.rows[aside ? warp : 0] : place, results);
+      store_row<E, (in_place || aside) && !(whole && vectors)>(
+          output + i * shape::row_elements, exist, vectors && (whole || vector_stores),
+          aside ? shared.aside.rows[aside ? warp : 0] : place, results);
+    };
+    LOOKBACK_UNROLL
+    for (int i = 0; i < rows; ++i) {
+      if (Whole ||
+          (Where == look::nowhere && vectors && LOOKBACK_LIKELY(vector_stores && elements(i) == shape::row_elements)))
+        scan_row(i, std::true_type{});
+      else if (elements(i) > 0)
+        scan_row(i, std::false_type{});
     }
   }
 };
@@ -157,13 +165,15 @@ public:
 struct look_back_tuning {
   int warps, blocks;
   look where;
+  /// Warps of a block: over a wave one more, which waits for the grid.
+  constexpr int block_warps() const { return warps + (where == look::over_wave ? 1 : 0); }
 };
 
 /// Dynamic ids: a block's tile is the number of blocks that started before it, so every tile that it will wait for belongs
 /// to a block that is already running, and waiting always ends. A grid that is one cluster needs no such order.
 template <class Problem, class Tuning>
-LOOKBACK_KERNEL(Tuning::value.warps *simt::warp_threads,
-                simt::resident_blocks(Tuning::value.warps *simt::warp_threads, Tuning::value.blocks))
+LOOKBACK_KERNEL(Tuning::value.block_warps() * simt::warp_threads,
+                simt::resident_blocks(Tuning::value.block_warps() * simt::warp_threads, Tuning::value.blocks))
 decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                            const tile_state<typename Problem::accumulator> state, const std::uint64_t n) {
   using scan = tile_scan<Problem, Tuning::value.warps, Tuning::value.where>;
@@ -171,25 +181,29 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   constexpr look where = Tuning::value.where;
   auto &shared = simt::shared_memory<typename scan::storage>();
 
-  unsigned tile = simt::block_index();
+  if constexpr (where == look::over_wave) {
+    if (simt::warp_index() == Tuning::value.warps) return attend_wave();
+  }
+
+  unsigned tile = where == look::nowhere ? 0 : simt::block_index();
   if constexpr (where == look::back) {
     simt::wait_for_previous_kernel(); // the state is ready, and the keys at the boundaries are saved
     if (simt::thread_index() == 0) shared.ticket = simt::fetch_increment(state.next_tile);
     simt::synchronize_block();
     tile = shared.ticket;
   }
-  const bool is_last = tile + 1 == simt::block_count();
+  const bool is_last = where == look::nowhere || tile + 1 == simt::block_count();
   const std::uint64_t left = n - static_cast<std::uint64_t>(tile) * shape::tile_elements;
   const typename scan::source items(problem, n);
   const int existing = static_cast<int>(left < shape::tile_elements ? left : shape::tile_elements);
   // The case that is fast is not asked what exists, and where. One tile alone is a part of one more often than not.
-  if (where != look::nowhere && existing == shape::tile_elements && items.aligned())
+  const bool is_fast =
+      items.aligned() &&
+      (where == look::nowhere || (existing == shape::tile_elements && (!scan::vectors || scan::as_vectors(problem))));
+  if (LOOKBACK_LIKELY(is_fast))
     scan::template run<where != look::nowhere, true>(problem, state, items, tile, is_last, existing, shared);
-  else if (where == look::nowhere && items.aligned())
-    scan::template run<false, where == look::nowhere>(problem, state, items, tile, is_last, existing, shared);
   else
     scan::template run<false, false>(problem, state, items, tile, is_last, existing, shared);
-  if constexpr (where == look::in_cluster) leave_cluster();
 }
 
 } // namespace lookback::detail

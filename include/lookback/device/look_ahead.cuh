@@ -43,10 +43,13 @@ public:
     if (simt::lane_index() == 0)
       for (int s = warp; s < stages; s += warps) initialize_stage(s);
     clear_totals();
-    simt::grid_arrival arrival = simt::arrive_at_grid();
+    simt::synchronize_block();
+    simt::grid_arrival arrival{};
+    if (simt::thread_index() == 0) arrival = simt::arrive_at_grid();
     copying next;
     if (warp == 0) copy(next, tuning.in_flight);
-    simt::wait_for_grid(arrival); // every total is cleared
+    if (simt::thread_index() == 0) simt::wait_for_grid(arrival); // every total is cleared
+    simt::synchronize_block();
     if (warp == 0)
       copy(next, column_.count());
     else if (warp == 1)

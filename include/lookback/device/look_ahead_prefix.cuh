@@ -85,7 +85,7 @@ LOOKBACK_DEVICE void look_ahead(const Problem &problem, const tile_state<T> &sta
     bool begins = true;
     for (unsigned first = i == 0 ? 0 : column.tile(i - 1) / group_tiles;; first += window) {
       uninitialized_array<T, window> totals; // (groups), one tile a lane
-      scan_totals(state.tile_totals, first, tile, totals, op, exchange);
+      scan_totals(state.tile_totals, first, 1, tile, totals, op, exchange);
       if (begins) {
         if (i > 0) simt::wait(shared.groups_ready[before.stage], before.phase);
         if (i > 0 && (Problem::initial_type::exists || first > 0)) left.set(shared.groups[before.stage][0]);

@@ -22,12 +22,12 @@ LOOKBACK_DEVICE T wait_for(const Cells &cells, std::size_t i) {
   }
 }
 
-/// T of the tiles below `tile` in `Window` groups from `first` on: lane l gets tile l of group first + u. Every load is on its way
-/// before any is looked at, so that one round trip serves them all.
+/// T of the tiles below `tile` in groups first, first + step, ..., `Window` of them: lane l gets tile l of each. Every load is on
+/// its way before any is looked at, so that one round trip serves them all.
 template <int Window, class T, class Operator>
-LOOKBACK_DEVICE void scan_totals(const cells<T> &tile_totals, unsigned first, unsigned tile,
+LOOKBACK_DEVICE void scan_totals(const cells<T> &tile_totals, unsigned first, unsigned step, unsigned tile,
                                  uninitialized_array<T, Window> &totals, Operator &op, lane_exchange<T> &exchange) {
-  const auto watched = [=](int u) { return (first + u) * simt::warp_threads + simt::lane_index(); };
+  const auto watched = [=](int u) { return (first + u * step) * simt::warp_threads + simt::lane_index(); };
   typename cells<T>::reading seen[Window];
   simt::spin_bound bound;
   for (bool ready = false; !ready;) {
@@ -44,7 +44,7 @@ LOOKBACK_DEVICE void scan_totals(const cells<T> &tile_totals, unsigned first, un
   for (int u = 0; u < Window; ++u)
     if (watched(u) < tile) construct(totals[u], seen[u].value());
   const auto existing = [=](int u) {
-    const int tiles = static_cast<int>(tile) - static_cast<int>(first + u) * simt::warp_threads;
+    const int tiles = static_cast<int>(tile) - static_cast<int>(first + u * step) * simt::warp_threads;
     return tiles < 0 ? 0 : tiles > simt::warp_threads ? simt::warp_threads : tiles;
   };
   warp_inclusive_scan<Window>(totals, existing, op, exchange);

@@ -63,7 +63,7 @@ public:
     if (arrays == 1 && aligned()) // rows share no granule
       simt::synchronize_warp();
     else
-      simt::synchronize_block();
+      simt::synchronize_warps<Warps>();
   }
   /// By all threads: asks for a whole tile to be brought to the L2 cache.
   LOOKBACK_DEVICE void prefetch(unsigned tile) const {
@@ -188,7 +188,7 @@ private:
     for (int i = 0; i < (share<0> + step - 1) / step; ++i) {
       const int inside = i * step + simt::lane_index() * int{granule}, at = simt::warp_index() * share<0> + inside;
       const int left = inside < share<0> ? existing * bytes - at : 0;
-      if (left >= int{granule}) {
+      if (LOOKBACK_LIKELY(left >= int{granule})) {
         simt::copy_vector_async(stage + at, from + at);
         continue;
       }

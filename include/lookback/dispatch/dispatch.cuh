@@ -33,10 +33,13 @@ LOOKBACK_HOST_INLINE cudaError_t choose_path(const Problem &problem, std::uint64
   const cudaError_t status = current_device(device);
   if (status != cudaSuccess) return status;
   const auto may_be = [&](path one) { return by == path::look_back && (wanted == path::fastest || wanted == one); };
-  if (may_be(path::cluster) && tiles <= cluster_tiles_at_most &&
-      tiles <= largest_cluster<Problem, cluster_tiles<Problem>>::of(device))
-    by = path::cluster;
-  if (may_be(path::wave) && tiles <= largest_wave<Problem, wave_tiles<Problem>>::of(device)) by = path::wave;
+  if constexpr (can_send<typename Problem::accumulator>)
+    if (may_be(path::cluster) && tiles <= cluster_tiles_at_most &&
+        tiles <= largest_cluster<Problem, cluster_tiles<Problem>>::of(device))
+      by = path::cluster;
+  if (may_be(path::wave) && (tiles <= largest_wave<Problem, small_wave<Problem>>::of(device) ||
+                             tiles <= largest_wave<Problem, large_wave<Problem>>::of(device)))
+    by = path::wave;
   if constexpr (can_look_ahead<Problem>::value)
     if (may_be(path::look_ahead) && !writes_over_keys(problem, n) &&
         can_launch_look_ahead<Problem, look_ahead_row<Problem>>::of(device) != 0)
@@ -56,8 +59,12 @@ template <class Problem>
 cudaError_t launch_scan(const Problem &problem, const tile_state<typename Problem::accumulator> &state, std::uint64_t n,
                         path by, const device_facts &device, cudaStream_t stream) {
   if (Problem::shape::tiles(n) == 1) return launch_tiles<Problem, one_tile<Problem>>(problem, state, n, stream);
-  if (by == path::cluster) return launch_tiles<Problem, cluster_tiles<Problem>>(problem, state, n, stream);
-  if (by == path::wave) return launch_tiles<Problem, wave_tiles<Problem>>(problem, state, n, stream);
+  if constexpr (can_send<typename Problem::accumulator>)
+    if (by == path::cluster) return launch_tiles<Problem, cluster_tiles<Problem>>(problem, state, n, stream);
+  if (by == path::wave)
+    return Problem::shape::tiles(n) <= largest_wave<Problem, small_wave<Problem>>::of(device)
+               ? launch_tiles<Problem, small_wave<Problem>>(problem, state, n, stream)
+               : launch_tiles<Problem, large_wave<Problem>>(problem, state, n, stream);
   if constexpr (can_look_ahead<Problem>::value)
     if (by == path::look_ahead)
       return launch_look_ahead<Problem, look_ahead_row<Problem>>(problem, state, n, device, stream);

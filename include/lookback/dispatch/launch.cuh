@@ -109,7 +109,7 @@ LOOKBACK_HOST_INLINE cudaError_t launch_tiles(const Problem &problem,
   if (tuning.where == look::in_cluster) attributes.cluster(tiles);
   if (tuning.where == look::over_wave) attributes.cooperative();
   if (tuning.where == look::back) attributes.overlaps_previous();
-  const cudaLaunchConfig_t launch = launch_of(tiles, tuning.warps, sizeof(storage), attributes, stream);
+  const cudaLaunchConfig_t launch = launch_of(tiles, tuning.block_warps(), sizeof(storage), attributes, stream);
   return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, Tuning>, problem, state, n);
 }
 
@@ -161,7 +161,7 @@ struct largest_wave : asked_once<largest_wave<Problem, Tuning>, 0> {
     if (!device.cooperates) return cudaSuccess;
     int blocks = 0;
     const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, decoupled_look_back_kernel<Problem, Tuning>, Tuning::value.warps * simt::warp_threads,
+        &blocks, decoupled_look_back_kernel<Problem, Tuning>, Tuning::value.block_warps() * simt::warp_threads,
         sizeof(tile_storage<Problem, Tuning>));
     constexpr unsigned at_most = wave_groups_at_most * Problem::shape::group_tiles;
     tiles = std::min(static_cast<unsigned>(blocks * device.multiprocessors), at_most);
