@@ -166,7 +166,7 @@ private:
     namespace detail = lookback::detail;
     detail::device_facts facts;
     REQUIRE_CUDA(detail::current_device(facts));
-    return detail::largest_wave<problem_type, detail::wave_tiles<problem_type>>::of(facts);
+    return detail::largest_wave<problem_type, detail::large_wave<problem_type>>::of(facts);
   }
 
   /// The pipeline as on a GPU with `blocks` multiprocessors.

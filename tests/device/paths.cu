@@ -32,12 +32,13 @@ const char *name_of(path by) {
   }
 }
 
-/// Tiles that one wave of such a problem can have: at least one a multiprocessor, where it exists.
-template <class Problem>
+/// Tiles that one wave of such a problem can have, of those with more warps a tile or of all: at least one a multiprocessor, where
+/// it exists.
+template <template <class> class Wave = detail::large_wave, class Problem>
 unsigned largest_wave(const Problem &) {
   detail::device_facts device;
   REQUIRE_CUDA(detail::current_device(device));
-  const unsigned tiles = detail::largest_wave<Problem, detail::wave_tiles<Problem>>::of(device);
+  const unsigned tiles = detail::largest_wave<Problem, Wave<Problem>>::of(device);
   CHECK_GE(tiles, device.cooperates ? static_cast<unsigned>(device.multiprocessors) : 0u);
   return tiles;
 }
@@ -53,7 +54,8 @@ std::vector<std::size_t> lengths(std::size_t bytes, Random &random, const Proble
   for (const std::size_t tiles :
        {blocks - 1, blocks, blocks + 1, 6 * blocks, 12 * blocks, 13 * blocks + random() % blocks})
     sizes.push_back(tiles * tile + random() % 3 - 1);
-  for (const std::size_t wave : {std::size_t{largest_wave(problems)}...})
+  for (const std::size_t wave :
+       {std::size_t{largest_wave(problems)}..., std::size_t{largest_wave<detail::small_wave>(problems)}...})
     for (const std::size_t n : {(wave - 1) * tile, wave * tile - 1, wave * tile, wave * tile + 1, (wave + 1) * tile})
       if (wave > 1) sizes.push_back(n);
   return sizes;
@@ -66,12 +68,13 @@ bool supported(const Problem &problem, path by, std::int64_t n, cudaError_t stat
   REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
   const auto tiles = Problem::shape::tiles(static_cast<std::uint64_t>(n));
   const bool must_run =
-      tiles <= 1 || (by == path::cluster ? major >= 9 && tiles <= 8
+      tiles <= 1 || (by == path::cluster ? major >= 9 && tiles <= 8 && detail::can_send<typename Problem::accumulator>
                      : by == path::wave  ? tiles <= largest_wave(problem)
                      : by == path::look_ahead
                          ? major >= 9 && detail::can_look_ahead<Problem>::value && !detail::writes_over_keys(problem, n)
                          : true);
-  const bool may_run = must_run || (by == path::cluster && major >= 9 && tiles <= 16);
+  const bool may_run = must_run || (by == path::cluster && major >= 9 && tiles <= 16 &&
+                                    detail::can_send<typename Problem::accumulator>);
   if (!may_run || (!must_run && status != cudaSuccess)) {
     CHECK_EQ(status, cudaErrorNotSupported);
     return false;

@@ -25,6 +25,7 @@ const char *name_of_operation(operation which) {
   switch (which) {
   case operation::none: return "none";
   case operation::synchronize_block: return "synchronize_block";
+  case operation::synchronize_warps: return "synchronize_warps";
   case operation::synchronize_warp: return "synchronize_warp";
   case operation::ballot: return "ballot";
   case operation::all_of_warp: return "all_of_warp";
@@ -91,7 +92,7 @@ struct warp_state {
   block_state *block;
   int index;
   // Every lane is in exactly one of these, or runs.
-  std::uint32_t ready = full, in_warp = 0, in_block = 0, stalled = 0, in_grid = 0, in_barrier = 0, in_cluster = 0, in_grid_barrier = 0,
+  std::uint32_t ready = full, in_warp = 0, in_block = 0, in_part = 0, stalled = 0, in_grid = 0, in_barrier = 0, in_cluster = 0, in_grid_barrier = 0,
                 finished = 0;
   std::uint64_t watched = 0;  // a bit for each address that was looked at, by its hash
   std::uint32_t outdated = 0; // lanes whose last look may be out of date
@@ -123,12 +124,20 @@ struct barrier_state {
   char order[2] = {};
 };
 
-/// A bulk copy that has not been made yet.
+/// A bulk copy that has not been made yet, or a word that has not arrived: then `from` is null.
 struct bulk_job {
   void *to;
   const void *from;
   std::size_t bytes;
   void *barrier;
+  std::uint32_t word = 0;
+};
+
+/// A barrier of a block, or of its first warps. As in a meeting, two of what its clocks hang on.
+struct block_meeting {
+  operation which = operation::none;
+  int threads = 0, arrived = 0, parity = 0;
+  char order[2] = {};
 };
 
 struct block_state {
@@ -138,9 +147,8 @@ struct block_state {
   std::vector<warp_state> warps;
   std::vector<lane_state> lanes;
   unsigned char *shared = nullptr;
-  operation meets = operation::none;
-  int arrived = 0, parity = 0, finished = 0;
-  char order[2] = {};
+  block_meeting meets, part_meets;
+  int finished = 0;
   bool arrived_at_grid = false; // and has not waited
   bool starved = false;
   std::map<const void *, barrier_state> barriers;
@@ -557,7 +565,7 @@ void machine::count_on(block_state &block, void *address, int arrivals, std::int
 void machine::thread_body() {
   if (job != nullptr) {
     acquire(job->to); // see bulk_copy
-    std::memcpy(job->to, job->from, job->bytes);
+    std::memcpy(job->to, job->from != nullptr ? job->from : &job->word, job->bytes);
     barrier_state &barrier = copying->barriers.at(job->barrier);
     release(&barrier.order[barrier.parity]);
     return;
@@ -573,7 +581,9 @@ void machine::thread_body() {
   if (!self.copies.empty()) fail("ends before its copies have arrived");
   if (warp.meets.arrived != 0)
     fail(std::string("ends while others of its warp wait in ") + name_of_operation(warp.meets.which));
-  if (block.arrived != 0) fail(std::string("ends while others of its block wait in ") + name_of_operation(block.meets));
+  for (const block_meeting *const at : {&block.meets, &block.part_meets})
+    if (at->arrived != 0 && self.place.thread < at->threads)
+      fail(std::string("ends while others of its block wait in ") + name_of_operation(at->which));
   warp.ready &= ~self.bit;
   warp.finished |= self.bit;
   ++block.finished;
@@ -605,27 +615,32 @@ std::uint64_t watch_bit(const void *address) { return std::uint64_t{1} << (reint
 
 namespace {
 
-void meet_block(operation which, source_line where) {
+void meet_block(block_meeting block_state::*meeting_of, std::uint32_t warp_state::*waiting, operation which, int threads,
+                source_line where) {
   machine &m = *running;
   lane_state &self = *m.lane;
   block_state &block = *self.warp->block;
-  if (block.finished != 0) m.fail(std::string(name_of_operation(which)) + " after threads of the block have ended");
-  if (block.arrived == 0) block.meets = which;
-  if (block.meets != which)
-    m.fail(std::string(name_of_operation(which)) + ", but others of the block wait in " + name_of_operation(block.meets));
-  const int parity = block.parity;
-  release(&block.order[parity]);
-  if (++block.arrived == static_cast<int>(block.lanes.size())) {
-    block.arrived = 0;
-    block.parity ^= 1;
+  block_meeting &at = block.*meeting_of;
+  if (self.place.thread >= threads) m.fail(std::string(name_of_operation(which)) + " of warps that the thread is not of");
+  for (int t = 0; t < threads; ++t)
+    if (block.lanes[t].warp->finished & block.lanes[t].bit)
+      m.fail(std::string(name_of_operation(which)) + " after threads of the block have ended");
+  if (at.arrived == 0) at.which = which, at.threads = threads;
+  if (at.which != which || at.threads != threads)
+    m.fail(std::string(name_of_operation(which)) + ", but others of the block wait in " + name_of_operation(at.which));
+  const int parity = at.parity;
+  release(&at.order[parity]);
+  if (++at.arrived == threads) {
+    at.arrived = 0;
+    at.parity ^= 1;
     for (warp_state &warp : block.warps) {
-      warp.ready |= warp.in_block;
-      warp.in_block = 0;
+      warp.ready |= warp.*waiting;
+      warp.*waiting = 0;
     }
   } else {
-    m.wait_as(&warp_state::in_block, which, where);
+    m.wait_as(waiting, which, where);
   }
-  acquire(&block.order[parity]);
+  acquire(&at.order[parity]);
 }
 
 /// Returns the parity under which the meeting's results lie.
@@ -666,7 +681,12 @@ int meet(machine &m, operation which, int argument, bool bit, const void *value,
 
 } // namespace
 
-void synchronize_block(source_line where) { meet_block(operation::synchronize_block, where); }
+void synchronize_block(source_line where) {
+  meet_block(&block_state::meets, &warp_state::in_block, operation::synchronize_block, running->lane->place.block_threads, where);
+}
+void synchronize_warps(int warps, source_line where) {
+  meet_block(&block_state::part_meets, &warp_state::in_part, operation::synchronize_warps, warps * warp_threads, where);
+}
 
 unsigned meet_warp(operation which, int argument, bool bit, source_line where) {
   machine &m = *running;
@@ -806,7 +826,7 @@ void bulk_copy(void *to, const void *from, unsigned bytes, void *barrier, source
   m.maybe_yield();
 }
 
-void arrive_at_cluster(source_line) {
+void arrive_at_cluster(bool ordered, source_line) {
   machine &m = *running;
   lane_state &self = *m.lane;
   grid_state &grid = *self.warp->block->grid;
@@ -814,7 +834,7 @@ void arrive_at_cluster(source_line) {
   if (self.cluster_parity >= 0) m.fail("arrives at the cluster twice without waiting");
   m.maybe_yield();
   self.cluster_parity = grid.cluster_parity;
-  release(&grid.cluster_order[grid.cluster_parity]);
+  if (ordered) release(&grid.cluster_order[grid.cluster_parity]);
   if (++grid.cluster_arrived != grid.threads) return;
   grid.cluster_arrived = 0;
   grid.cluster_parity ^= 1;
@@ -836,16 +856,14 @@ void wait_for_cluster(source_line where) {
   self.cluster_parity = -1;
 }
 
-int arrive_at_grid(source_line where) {
+int arrive_at_grid() {
   machine &m = *running;
   lane_state &self = *m.lane;
   block_state &block = *self.warp->block;
   grid_state &grid = *block.grid;
   if (!grid.code->cooperative) m.fail("arrives at the grid barrier of a launch that is not cooperative");
   if (block.arrived_at_grid) m.fail("arrives at the grid barrier twice without waiting");
-  const int phase = grid.barrier_parity; // it cannot end before this thread has met its block
-  meet_block(operation::arrive_at_grid, where);
-  if (self.place.thread != 0) return phase;
+  const int phase = grid.barrier_parity; // it cannot end before this block has arrived
   m.maybe_yield();
   block.arrived_at_grid = true;
   release(&grid.barrier_order[phase]);
@@ -866,25 +884,32 @@ void wait_for_grid(int phase, source_line where) {
   block_state &block = *self.warp->block;
   grid_state &grid = *block.grid;
   if (phase < 0) m.fail("waits for the grid barrier without having arrived");
-  if (self.place.thread == 0) {
-    m.maybe_yield();
-    if (grid.barrier_parity == phase) m.wait_as(&warp_state::in_grid_barrier, operation::wait_for_grid, where);
-    acquire(&grid.barrier_order[phase]);
-    block.arrived_at_grid = false;
-  }
-  meet_block(operation::wait_for_grid, where);
+  m.maybe_yield();
+  if (grid.barrier_parity == phase) m.wait_as(&warp_state::in_grid_barrier, operation::wait_for_grid, where);
+  acquire(&grid.barrier_order[phase]);
+  block.arrived_at_grid = false;
 }
 
-const void *in_block(const void *mine, unsigned rank) {
+void send(const void *mine, unsigned rank, std::uint32_t word, const void *barrier, source_line) {
   machine &m = *running;
   const thread_place &place = m.lane->place;
-  const auto offset = static_cast<const unsigned char *>(mine) - place.shared;
-  if (offset < 0 || offset >= static_cast<std::ptrdiff_t>(place.shared_bytes)) m.fail("in_block of an address outside shared memory");
+  const auto offset_of = [&](const void *address) {
+    const auto offset = static_cast<const unsigned char *>(address) - place.shared;
+    if (offset < 0 || offset + 4 > static_cast<std::ptrdiff_t>(place.shared_bytes)) m.fail("a word is sent to what is not shared memory");
+    return offset;
+  };
+  const auto to = offset_of(mine), told = offset_of(barrier);
   m.maybe_yield();
-  for (const auto &block : m.resident)
-    if (block->grid == m.lane->warp->block->grid && block->index == rank &&
-        block->finished != static_cast<int>(block->lanes.size()))
-      return block->shared + offset;
+  for (const auto &block : m.resident) {
+    if (block->grid != m.lane->warp->block->grid || block->index != rank || block->finished == static_cast<int>(block->lanes.size()))
+      continue;
+    const auto at = block->barriers.find(block->shared + told);
+    if (at == block->barriers.end() || !at->second.published) m.fail("a word is sent to a block whose barrier is not there yet");
+    release(block->shared + to); // the clock of the word itself, which nobody else looks at
+    block->jobs.push_back({block->shared + to, nullptr, 4, block->shared + told, word});
+    m.maybe_yield();
+    return;
+  }
   m.fail("shared memory of block " + std::to_string(rank) + " is not there any more, or never was");
 }
 

@@ -84,9 +84,11 @@ struct thread_place {
 /// Of the thread that runs.
 extern const thread_place *here;
 
-enum class operation { none, synchronize_block, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel, wait, wait_for_cluster, arrive_at_grid, wait_for_grid };
+enum class operation { none, synchronize_block, synchronize_warps, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel, wait, wait_for_cluster, arrive_at_grid, wait_for_grid };
 
 void synchronize_block(source_line where);
+/// Of the block's first `warps` warps.
+void synchronize_warps(int warps, source_line where);
 /// The thread arrives at a collective of its warp and continues when all 32 have; returns everybody's bits. `argument` must
 /// be the same for all.
 unsigned meet_warp(operation which, int argument, bool bit, source_line where);
@@ -121,14 +123,15 @@ void arrive(void *barrier, unsigned owed_bytes, source_line where);
 void wait(void *barrier, unsigned parity, source_line where);
 void bulk_copy(void *to, const void *from, unsigned bytes, void *barrier, source_line where);
 
-void arrive_at_cluster(source_line where);
+void arrive_at_cluster(bool ordered, source_line where);
 void wait_for_cluster(source_line where);
-/// Where block `rank` of the cluster has what this block has at `mine`.
-const void *in_block(const void *mine, unsigned rank);
+/// A word to where block `rank` of the cluster has what this block has at `mine`, made at any time; 4 bytes of what that block's
+/// `barrier` is owed.
+void send(const void *mine, unsigned rank, std::uint32_t word, const void *barrier, source_line where);
 
 /// The barrier of a cooperative launch, in two halves, both of them barriers of the block as well: the block's first thread
 /// arrives when the block has met, and the block meets again when that thread has waited. Returns what is to be waited for.
-int arrive_at_grid(source_line where);
+int arrive_at_grid();
 void wait_for_grid(int phase, source_line where);
 
 /// A coin of the schedule's.

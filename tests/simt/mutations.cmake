@@ -118,28 +118,27 @@ mutation("no barrier between the ticket and its use" device/decoupled_look_back.
          "    tile = shared.ticket;")
 mutation("no barrier between the row totals and their use" device/decoupled_look_back.cuh
          "totals[i]);
-    simt::synchronize_block();"
+    simt::synchronize_warps<Warps>();"
          "totals[i]);")
 mutation("no barrier between the prefix and its use" device/decoupled_look_back.cuh
-         "left.value());
-      simt::synchronize_block();"
-         "left.value());")
-mutation("no cluster barrier between a total and its use" device/cluster.cuh
-         "  simt::arrive_at_cluster();
-  simt::wait_for_cluster();
-  if (simt"
-         "  if (simt")
-mutation("blocks of a cluster end while others read from them" device/decoupled_look_back.cuh
-         "if constexpr (where == look::in_cluster) leave_cluster();" "")
+         "prefix.value());
+      simt::synchronize_warps<Warps>();"
+         "prefix.value());")
+mutation("totals sent before they are expected" device/cluster.cuh "simt::wait_for_cluster(); // everybody expects" "")
+mutation("totals of a cluster not waited for" device/cluster.cuh "simt::wait(shared.received, 0);" "")
+mutation("a block's barrier not published to its cluster" device/cluster.cuh "simt::publish_barriers();" "")
+mutation("fewer bytes awaited than are sent" device/cluster.cuh "tile * sizeof(shared.totals[0])" "tile * sizeof(T) / 2")
+mutation("keys written over before the cluster has read them" device/cluster.cuh
+         "simt::arrive_at_cluster<Ordered>();" "simt::arrive_at_cluster<false>();")
 mutation("copies to shared memory not waited for" device/staged_tile.cuh "    simt::wait_for_copies();" "")
 mutation("no warp barrier after the fetch" device/staged_tile.cuh
          "    if (arrays == 1 && aligned()) // rows share no granule
       simt::synchronize_warp();
     else
-      simt::synchronize_block();"
-         "    if (arrays != 1 || !aligned()) simt::synchronize_block();")
+      simt::synchronize_warps<Warps>();"
+         "    if (arrays != 1 || !aligned()) simt::synchronize_warps<Warps>();")
 mutation("no block barrier after the fetch of rows that share granules" device/staged_tile.cuh
-         "simt::synchronize_block();" "simt::synchronize_warp();")
+         "simt::synchronize_warps<Warps>();" "simt::synchronize_warp();")
 mutation("no warp barrier after the fetch of items" device/tile_source.cuh
          "finish() { simt::synchronize_warp(); }" "finish() {}")
 mutation("no warp barrier before a row's place is reused" block/transfer.cuh
@@ -176,18 +175,22 @@ mutation("a wave's cell not cleared" device/decoupled_look_back.cuh
          "if (simt::thread_index() == 0) state.tile_totals.clear(tile);" "")
 mutation("a wave's cell cleared after the arrival" device/decoupled_look_back.cuh
          "      if (simt::thread_index() == 0) state.tile_totals.clear(tile);
-      cleared = simt::arrive_at_grid();"
-         "      cleared = simt::arrive_at_grid();
+      simt::synchronize_block();"
+         "      simt::synchronize_block();
       if (simt::thread_index() == 0) state.tile_totals.clear(tile);")
 mutation("the flag of a cleared cell left as it is" device/tile_state.cuh "Memory::store_release(flags_ + i, 0);" "")
 mutation("totals of a wave read before all cells are cleared" device/one_wave.cuh
-         "simt::wait_for_grid(static_cast<simt::grid_arrival &&>(cleared));" "")
+         "simt::wait_for_grid(simt::arrive_at_grid());" "simt::arrive_at_grid();")
+mutation("the warp that waits does not wait for its first lane" device/one_wave.cuh
+         "  simt::synchronize_warp();
+  simt::synchronize_block();"
+         "  simt::synchronize_block();")
 mutation("a wave arrives before it has read its keys" device/decoupled_look_back.cuh
          "constexpr bool reads_neighbours =
         boundary_of<typename Problem::input_type>::exists;"
          "constexpr bool reads_neighbours = false;")
 mutation("no barrier between the groups of a wave and their use" device/one_wave.cuh
-         "  simt::synchronize_block();
+         "  simt::synchronize_warps<Warps>();
 
   maybe<T> left;"
          "  maybe<T> left;")
@@ -201,23 +204,38 @@ mutation("cells not cleared" device/look_ahead.cuh "    clear_totals();
 " "")
 mutation("cells cleared after the arrival" device/look_ahead.cuh
          "    clear_totals();
-    simt::grid_arrival arrival = simt::arrive_at_grid();"
-         "    simt::grid_arrival arrival = simt::arrive_at_grid();
+    simt::synchronize_block();"
+         "    simt::synchronize_block();
     clear_totals();")
+mutation("totals published before all cells are cleared" device/look_ahead.cuh
+         "simt::wait_for_grid(simt::arrive_at_grid());" "simt::arrive_at_grid();")
+mutation("the publishing warp does not wait for its first lane" device/look_ahead.cuh
+         "      simt::synchronize_warp();
+      publish();"
+         "      publish();")
 mutation("totals read before all cells are cleared" device/look_ahead.cuh
-         "simt::wait_for_grid(arrival);" "")
-mutation("barriers not published" device/look_ahead.cuh "simt::publish_barriers();" "")
+         "simt::wait(shared_.cleared, 0);" "")
+mutation("barriers not published" device/look_ahead_prefix.cuh
+         "    if (turn == 0) simt::initialize(cleared, 1);
+    simt::publish_barriers();"
+         "    if (turn == 0) simt::initialize(cleared, 1);")
+mutation("barriers of the first copies not published" device/look_ahead_prefix.cuh
+         "simt::initialize(copied[s], 1);
+    simt::publish_barriers();"
+         "simt::initialize(copied[s], 1);")
 mutation("copies begun before the barriers are there" device/look_ahead.cuh
-         "    simt::grid_arrival arrival = simt::arrive_at_grid();
-    copying next;
-    if (warp == 0) copy(next, tuning.in_flight);"
-         "    copying next;
-    if (warp == 0) copy(next, tuning.in_flight);
-    simt::grid_arrival arrival = simt::arrive_at_grid();")
+         "      if (simt::lane_index() == 0) shared_.initialize_copies();
+      copy(next, storage::first_copies);"
+         "      copy(next, storage::first_copies);
+      if (simt::lane_index() == 0) shared_.initialize_copies();")
+mutation("no barrier between the barriers' initialisation and their use" device/look_ahead.cuh
+         "    clear_totals();
+    simt::synchronize_block();"
+         "    clear_totals();")
 mutation("a stage filled before its tile is scanned" device/look_ahead.cuh
-         "simt::wait(shared_.scanned[stage], next.at.phase ^ 1);" "")
+         "if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1);" "")
 mutation("the first round waits for scans that come after it" device/look_ahead.cuh
-         "simt::wait(shared_.scanned[stage], next.at.phase ^ 1);" "simt::wait(shared_.scanned[stage], next.at.phase);")
+         "if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1);" "simt::wait(shared_.scanned[stage], next.at.phase);")
 mutation("bytes not owed to the barrier of a copy" device/staged_tile.cuh
          "simt::arrive_and_expect(copied, bulk.bytes);" "simt::arrive(copied);")
 mutation("a tile reduced before it is copied" device/look_ahead.cuh
@@ -239,16 +257,16 @@ mutation("arrival before the row prefixes are written" device/look_ahead.cuh
       simt::arrive(shared_.rows_ready[at.stage]);"
          "      simt::arrive(shared_.rows_ready[at.stage]);
       if (lane < whole_rows) construct(shared_.row_prefixes[at.stage][lane], row[0]);")
-mutation("row prefixes of one lane taken for all" device/look_ahead.cuh
-         "simt::initialize(shared_.rows_ready[s], simt::warp_threads);" "simt::initialize(shared_.rows_ready[s], 1);")
+mutation("row prefixes of one lane taken for all" device/look_ahead_prefix.cuh
+         "simt::initialize(rows_ready[s], simt::warp_threads);" "simt::initialize(rows_ready[s], 1);")
 mutation("no warp barrier between the scan and the arrival" device/look_ahead.cuh
          "    simt::synchronize_warp();
     if (lane == 0) simt::arrive(shared_.scanned[at.stage]);"
          "    if (lane == 0) simt::arrive(shared_.scanned[at.stage]);")
-mutation("a stage given back by one warp for all" device/look_ahead.cuh
-         "simt::initialize(shared_.scanned[s], tuning.scanning_warps);" "simt::initialize(shared_.scanned[s], 1);")
-mutation("row totals of one warp taken for all" device/look_ahead.cuh
-         "simt::initialize(shared_.reduced[s], tuning.scanning_warps);" "simt::initialize(shared_.reduced[s], 1);")
+mutation("a stage given back by one warp for all" device/look_ahead_prefix.cuh
+         "simt::initialize(scanned[s], Tuning::value.scanning_warps);" "simt::initialize(scanned[s], 1);")
+mutation("row totals of one warp taken for all" device/look_ahead_prefix.cuh
+         "simt::initialize(reduced[s], Tuning::value.scanning_warps);" "simt::initialize(reduced[s], 1);")
 mutation("a phase that does not flip" device/look_ahead_prefix.cuh "stage = 0, phase ^= 1;" "stage = 0;")
 mutation("a total used before it is there" device/look_back.cuh
          "ready = ready && (watched(u) >= tile || seen[u].ready());" "ready = ready && (watched(u) + 1 >= tile || seen[u].ready());")

@@ -98,7 +98,7 @@ void scan_tiles(Problem problem, std::uint64_t n, const emulator::schedule &chos
                                   : Where == look::over_wave ? preparation::by_itself
                                                              : preparation::no_state,
                                   chosen);
-  emulator::kernel scanning{prepared.tiles, Warps * 32, sizeof(typename core::tile_scan<Problem, Warps, Where>::storage),
+  emulator::kernel scanning{prepared.tiles, tiles_by<Warps, Where>::value.block_warps() * 32, sizeof(typename core::tile_scan<Problem, Warps, Where>::storage),
                             [n, problem = prepared.problem, state = prepared.state] {
                               core::decoupled_look_back_kernel<Problem, tiles_by<Warps, Where>>(problem, state, n);
                             }};
@@ -115,7 +115,9 @@ void scan(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
   const std::uint64_t tiles = Problem::shape::tiles(n), die = chosen.seed / 5 % 4;
   if (tiles == 1) return scan_tiles<Warps, look::nowhere>(problem, n, chosen);
   if (die == 0) return scan_tiles<Warps, look::over_wave>(problem, n, chosen);
-  if (die == 1 && tiles <= lookback::detail::cluster_tiles_at_most) return scan_tiles<Warps, look::in_cluster>(problem, n, chosen);
+  if constexpr (lookback::detail::can_send<typename Problem::accumulator>)
+    if (die == 1 && tiles <= lookback::detail::cluster_tiles_at_most)
+      return scan_tiles<Warps, look::in_cluster>(problem, n, chosen);
   scan_tiles<Warps, look::back>(problem, n, chosen);
 }
 

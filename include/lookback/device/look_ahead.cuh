@@ -13,7 +13,8 @@
 //   look-ahead warps    totals of all tiles since the block's previous one -> the tile's prefix; they take turns
 //
 // A tile's prefix is built from totals alone, so no block waits for another's prefix, only for its reading. Every block must
-// be resident for that to end: the launch is cooperative, which guarantees it, and its barrier says that all totals are cleared.
+// be resident for that to end: the launch is cooperative, which guarantees it, and its barrier says that all totals are cleared. Only
+// who publishes or reads totals waits for that; tiles are copied and reduced meanwhile.
 #pragma once
 
 #include <lookback/core/simt_grid.cuh>
@@ -40,24 +41,30 @@ public:
 
   LOOKBACK_DEVICE void run() {
     const int warp = simt::warp_index();
-    if (simt::lane_index() == 0)
-      for (int s = warp; s < stages; s += warps) initialize_stage(s);
+    copying next;
+    if (warp == 0) { // the first copies need nothing but their own barriers, and nobody: they go before anything else
+      if (simt::lane_index() == 0) shared_.initialize_copies();
+      copy(next, storage::first_copies);
+    } else if (simt::lane_index() == 0) {
+      shared_.initialize_others(warp - 1, warps - 1);
+    }
     clear_totals();
     simt::synchronize_block();
-    simt::grid_arrival arrival{};
-    if (simt::thread_index() == 0) arrival = simt::arrive_at_grid();
-    copying next;
-    if (warp == 0) copy(next, tuning.in_flight);
-    if (simt::thread_index() == 0) simt::wait_for_grid(arrival); // every total is cleared
-    simt::synchronize_block();
-    if (warp == 0)
+    if (warp == 0) {
       copy(next, column_.count());
-    else if (warp == 1)
+    } else if (warp == 1) {
+      if (simt::lane_index() == 0) {
+        simt::wait_for_grid(simt::arrive_at_grid());
+        simt::arrive(shared_.cleared);
+      }
+      simt::synchronize_warp();
       publish();
-    else if (warp < first_scanning_warp)
+    } else if (warp < first_scanning_warp) {
+      simt::wait(shared_.cleared, 0);
       look_ahead(problem_, state_, column_, warp - 2, op_, shared_);
-    else
+    } else {
       reduce_and_scan();
+    }
   }
 
 private:
@@ -73,16 +80,6 @@ private:
   /// Elements of the tile that exist: all, but perhaps in the last.
   LOOKBACK_DEVICE int elements_of(unsigned tile) const {
     return tile + 1 < column_.tiles ? shape::tile_elements : static_cast<int>(n_ - first_of(tile));
-  }
-
-  LOOKBACK_DEVICE void initialize_stage(int s) {
-    simt::initialize(shared_.copied[s], 1);
-    simt::initialize(shared_.reduced[s], tuning.scanning_warps);
-    simt::initialize(shared_.rows_ready[s], simt::warp_threads);
-    simt::initialize(shared_.prefix_ready[s], 1);
-    simt::initialize(shared_.groups_ready[s], 1);
-    simt::initialize(shared_.scanned[s], tuning.scanning_warps);
-    simt::publish_barriers();
   }
 
   /// The block's share of the cells: side by side, so that few lines of memory are touched.
@@ -104,7 +101,7 @@ private:
         simt::wait(shared_.copied[next.arriving.stage], next.arriving.phase);
         ++next.arriving;
       }
-      simt::wait(shared_.scanned[stage], next.at.phase ^ 1); // a fresh barrier counts as "the phase before has ended"
+      if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1);
       source_.fill(shared_.tiles[stage], tile, elements_of(tile), bulk, shared_.copied[stage]);
     }
   }

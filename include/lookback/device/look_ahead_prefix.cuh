@@ -59,6 +59,29 @@ struct look_ahead_storage {
   uninitialized_array<T, 1> groups[stages];                      // G of the tile's group, handed on
   simt::barrier copied[stages], reduced[stages], rows_ready[stages], prefix_ready[stages], groups_ready[stages],
       scanned[stages];
+  simt::barrier cleared; // all totals, of all blocks
+
+#if LOOKBACK_TARGETS_SM_90
+  /// Stages that are filled before a block has met.
+  static constexpr int first_copies = Tuning::value.in_flight < stages ? Tuning::value.in_flight : stages;
+  LOOKBACK_DEVICE void initialize_copies() {
+    for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], 1);
+    simt::publish_barriers();
+  }
+  /// The other barriers of every `turns`-th stage from `turn` on: an initialisation takes a while, and a warp does one at a time.
+  LOOKBACK_DEVICE void initialize_others(int turn, int turns) {
+    for (int s = turn; s < stages; s += turns) {
+      if (s >= first_copies) simt::initialize(copied[s], 1);
+      simt::initialize(reduced[s], Tuning::value.scanning_warps);
+      simt::initialize(rows_ready[s], simt::warp_threads);
+      simt::initialize(prefix_ready[s], 1);
+      simt::initialize(groups_ready[s], 1);
+      simt::initialize(scanned[s], Tuning::value.scanning_warps);
+    }
+    if (turn == 0) simt::initialize(cleared, 1);
+    simt::publish_barriers();
+  }
+#endif
 };
 
 #if LOOKBACK_TARGETS_SM_90

@@ -37,9 +37,7 @@ LOOKBACK_HOST_INLINE cudaError_t choose_path(const Problem &problem, std::uint64
     if (may_be(path::cluster) && tiles <= cluster_tiles_at_most &&
         tiles <= largest_cluster<Problem, cluster_tiles<Problem>>::of(device))
       by = path::cluster;
-  if (may_be(path::wave) && (tiles <= largest_wave<Problem, small_wave<Problem>>::of(device) ||
-                             tiles <= largest_wave<Problem, large_wave<Problem>>::of(device)))
-    by = path::wave;
+  if (may_be(path::wave) && tiles <= largest_wave<Problem, large_wave<Problem>>::of(device)) by = path::wave;
   if constexpr (can_look_ahead<Problem>::value)
     if (may_be(path::look_ahead) && !writes_over_keys(problem, n) &&
         can_launch_look_ahead<Problem, look_ahead_row<Problem>>::of(device) != 0)

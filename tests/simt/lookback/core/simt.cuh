@@ -46,6 +46,10 @@ Storage &shared_memory() {
 // ---- waiting for each other --------------------------------------------------------------------------------------
 
 inline void synchronize_block(EMULATOR_CALLER) { emulator::synchronize_block(where); }
+template <int Warps>
+void synchronize_warps(EMULATOR_CALLER) {
+  emulator::synchronize_warps(Warps, where);
+}
 inline void synchronize_warp(EMULATOR_CALLER) { emulator::meet_warp(emulator::operation::synchronize_warp, 0, false, where); }
 inline unsigned ballot(bool predicate, EMULATOR_CALLER) {
   return emulator::meet_warp(emulator::operation::ballot, 0, predicate, where);

@@ -10,7 +10,7 @@ struct grid_arrival {
   int phase = -1; // none
 };
 
-inline grid_arrival arrive_at_grid(EMULATOR_CALLER) { return {emulator::arrive_at_grid(where)}; }
+inline grid_arrival arrive_at_grid() { return {emulator::arrive_at_grid()}; }
 inline void wait_for_grid(grid_arrival arrival, EMULATOR_CALLER) { emulator::wait_for_grid(arrival.phase, where); }
 
 } // namespace lookback::simt

@@ -40,11 +40,13 @@ inline void fence_before_bulk_copy() {}
 
 // ---- clusters ------------------------------------------------------------------------------------------------------------
 
-inline void arrive_at_cluster(EMULATOR_CALLER) { emulator::arrive_at_cluster(where); }
+template <bool Ordered>
+void arrive_at_cluster(EMULATOR_CALLER) {
+  emulator::arrive_at_cluster(Ordered, where);
+}
 inline void wait_for_cluster(EMULATOR_CALLER) { emulator::wait_for_cluster(where); }
-template <class T>
-const T *in_block(const T *mine, unsigned rank) {
-  return static_cast<const T *>(emulator::in_block(mine, rank));
+inline void send(const std::uint32_t &mine, unsigned rank, std::uint32_t word, const barrier &b, EMULATOR_CALLER) {
+  emulator::send(&mine, rank, word, &b, where);
 }
 
 } // namespace lookback::simt
