@@ -73,8 +73,8 @@ bool supported(const Problem &problem, path by, std::int64_t n, cudaError_t stat
                      : by == path::look_ahead
                          ? major >= 9 && detail::can_look_ahead<Problem>::value && !detail::writes_over_keys(problem, n)
                          : true);
-  const bool may_run = must_run || (by == path::cluster && major >= 9 && tiles <= 16 &&
-                                    detail::can_send<typename Problem::accumulator>);
+  const bool may_run =
+      must_run || (by == path::cluster && major >= 9 && tiles <= 16 && detail::can_send<typename Problem::accumulator>);
   if (!may_run || (!must_run && status != cudaSuccess)) {
     CHECK_EQ(status, cudaErrorNotSupported);
     return false;

@@ -54,7 +54,7 @@ TEST_CASE("a wait that goes on for too long says what it waits for") {
                "waits for the total of tile 32: expected 1, seen 0");
   check_report(report_of([&](const auto &state) {
                  core::uninitialized_array<interval, 2> totals;
-                 core::scan_totals<2>(state.tile_totals, 2, 65, totals, op, exchange);
+                 core::scan_totals<2>(state.tile_totals, 2, 1, 65, totals, op, exchange);
                }),
                "waits for the totals of the tiles from 64: expected 1, seen 0");
 }

@@ -159,7 +159,7 @@ TEST_CASE("few multiprocessors: what must be resident and is refused is scanned 
   }
 }
 
-/// A launch that is captured is refused when it is captured, not when the graph runs.
+/// A launch that is captured is not refused, but the graph is that would be made of it: it must not be launched so.
 TEST_CASE("few multiprocessors: a scan that is captured") {
   TEST_RANDOM(random);
   const narrow_stream few;
@@ -175,8 +175,8 @@ TEST_CASE("few multiprocessors: a scan that is captured") {
     test::guarded_buffer<std::int32_t> out(n);
     std::size_t bytes = 0;
     const auto scan = [&](void *temporary) {
-      return lookback::DeviceScan::InclusiveScan(temporary, bytes, static_cast<const std::int32_t *>(device_in.data()), out.data(), op,
-                                                 static_cast<int>(n), few.stream);
+      return lookback::DeviceScan::InclusiveScan(temporary, bytes, static_cast<const std::int32_t *>(device_in.data()),
+                                                 out.data(), op, static_cast<int>(n), few.stream);
     };
     REQUIRE_CUDA(scan(nullptr));
     const test::guarded_buffer<unsigned char> temporary(bytes);

@@ -51,4 +51,24 @@ inline cudaError_t current_device(device_facts &facts) {
   return cudaSuccess;
 }
 
+/// Whether `stream` is being captured and has a part of the device alone, a green context's. Launches are then taken down whatever
+/// room they need, and the graph could not be made of them.
+inline bool captures_for_a_part(cudaStream_t stream) {
+#if CUDART_VERSION >= 12050
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+  void *entry = nullptr, *part = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  const bool may = cudaStreamIsCapturing(stream, &capturing) == cudaSuccess &&
+                   (capturing == cudaStreamCaptureStatusNone ||
+                    cudaGetDriverEntryPointByVersion("cuStreamGetGreenCtx", &entry, 12040, cudaEnableDefault, &found) ==
+                        cudaSuccess);
+  if (!may) cudaGetLastError(); // what follows is refused for what it is, if it is
+  using function = int (*)(cudaStream_t, void **);
+  return entry != nullptr && reinterpret_cast<function>(entry)(stream, &part) == 0 && part != nullptr;
+#else
+  static_cast<void>(stream);
+  return false;
+#endif
+}
+
 } // namespace lookback::detail

@@ -98,6 +98,7 @@ cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_
   tile_state<typename Problem::accumulator> state;
   char *const base = layout.align(storage);
   if (tiles > 1) state = layout.state(base);
+  if (tiles > 1 && by != path::look_back && captures_for_a_part(stream)) by = path::look_back;
   if (tiles == 1 || by != path::look_back) {
     status = launch_scan(problem, state, elements, by, device, stream);
     if (tiles == 1 || !is_too_large(status)) return status;

@@ -9,16 +9,19 @@
 
 namespace lookback::detail {
 
-/// One tile. H200, inclusive sum, us, by warps:   2^10 i8   2^12 i8   2^10 i32   2^12 i32   2^10 f64
-///    8                                              4.9       6.0       4.5        4.6        4.7
-///   16                                              4.8       5.0       4.2        4.5        4.4
-///   32                                              4.3       4.5       4.2        4.9        4.5
+/// Whether lanes exchange their values through shared memory: then every warp needs room for 32 of them.
+template <class T>
+inline constexpr bool exchanges_by_copy = !std::is_trivially_copyable<T>::value;
+
+/// One tile. H200, inclusive sum, us, by warps:   2^10 i8   2^12 i8   2^10 i32   2^10 + 1   2^12 i32   2^10 f64
+///    8                                              4.2       4.7       4.2        4.4        4.4        4.5
+///   16                                              4.0       4.2       4.0        4.2        4.2        4.2
+///   32                                              4.0       4.2       4.0        4.0        4.3        4.2
 template <class Problem>
 struct one_tile {
-  static constexpr bool by_key =
-      boundary_of<typename Problem::input_type>::exists; // 32 warps need too much shared memory
-  static constexpr int rows = Problem::shape::tile_rows,
-                       wanted = Problem::shape::element_bytes <= 2 && !by_key ? 32 : 16;
+  static constexpr bool needs_room = // in shared memory, of which 32 warps would need too much
+      boundary_of<typename Problem::input_type>::exists || exchanges_by_copy<typename Problem::accumulator>;
+  static constexpr int rows = Problem::shape::tile_rows, wanted = needs_room ? 16 : 32;
   static constexpr look_back_tuning value{rows < wanted ? rows : wanted, 1, look::nowhere};
 };
 
@@ -53,7 +56,7 @@ struct wave_tiles {
                                           look::over_wave};
 };
 template <class Problem>
-using small_wave = wave_tiles<Problem, 16>;
+using small_wave = wave_tiles<Problem, exchanges_by_copy<typename Problem::accumulator> ? 8 : 16>;
 template <class Problem>
 using large_wave = wave_tiles<Problem, 8>;
 
