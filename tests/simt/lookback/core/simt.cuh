@@ -128,6 +128,8 @@ template <class Word>
 void store(Word *address, const Word &value, int order, emulator::source_line where) {
   if (reinterpret_cast<std::uintptr_t>(address) % sizeof(Word) != 0) emulator::fail("misaligned store");
   emulator::before_store(address, where);
+  // Stores to one word must be ordered, or either may be the one that stays: with a store that is not, this plain read races.
+  (void)*reinterpret_cast<const volatile unsigned char *>(address);
   if constexpr (sizeof(Word) == 16) {
     __atomic_store_n(&address->low, value.low, order);
     __atomic_store_n(&address->high, value.high, order);
