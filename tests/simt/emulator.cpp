@@ -35,7 +35,6 @@ const char *name_of_operation(operation which) {
   case operation::load: return "a load, again";
   case operation::wait: return "wait";
   case operation::wait_for_cluster: return "wait_for_cluster";
-  case operation::arrive_at_grid: return "arrive_at_grid";
   case operation::wait_for_grid: return "wait_for_grid";
   case operation::wait_for_previous_kernel: return "wait_for_previous_kernel";
   }

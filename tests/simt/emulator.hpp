@@ -84,7 +84,7 @@ struct thread_place {
 /// Of the thread that runs.
 extern const thread_place *here;
 
-enum class operation { none, synchronize_block, synchronize_warps, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel, wait, wait_for_cluster, arrive_at_grid, wait_for_grid };
+enum class operation { none, synchronize_block, synchronize_warps, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel, wait, wait_for_cluster, wait_for_grid };
 
 void synchronize_block(source_line where);
 /// Of the block's first `warps` warps.
@@ -129,8 +129,8 @@ void wait_for_cluster(source_line where);
 /// `barrier` is owed.
 void send(const void *mine, unsigned rank, std::uint32_t word, const void *barrier, source_line where);
 
-/// The barrier of a cooperative launch, in two halves, both of them barriers of the block as well: the block's first thread
-/// arrives when the block has met, and the block meets again when that thread has waited. Returns what is to be waited for.
+/// The barrier of a cooperative launch, in two halves: one thread of each block arrives, and waits. Neither is a barrier of the
+/// block. Returns what is to be waited for.
 int arrive_at_grid();
 void wait_for_grid(int phase, source_line where);
 

@@ -58,7 +58,8 @@ TEST_CASE("the grid barrier: what is wrong is reported") {
   check_report(run(true, [] { simt::wait_for_grid({}); }), "waits for the grid barrier without having arrived");
   check_report(run(true,
                    [] {
-                     if (simt::thread_index() == 0 && simt::block_index() == 0) simt::wait_for_grid(simt::arrive_at_grid());
+                     if (simt::thread_index() == 0 && simt::block_index() == 0)
+                       simt::wait_for_grid(simt::arrive_at_grid());
                    }),
                "waits for the grid barrier, 1 of 2 blocks have arrived");
 }

@@ -209,12 +209,18 @@ mutation("cells cleared after the arrival" device/look_ahead.cuh
     clear_totals();")
 mutation("totals published before all cells are cleared" device/look_ahead.cuh
          "simt::wait_for_grid(simt::arrive_at_grid());" "simt::arrive_at_grid();")
+mutation("look-ahead warps told before all cells are cleared" device/look_ahead.cuh
+         "        simt::wait_for_grid(simt::arrive_at_grid());
+        simt::arrive(shared_.cleared);"
+         "        simt::arrive(shared_.cleared);
+        simt::wait_for_grid(simt::arrive_at_grid());")
 mutation("the publishing warp does not wait for its first lane" device/look_ahead.cuh
-         "      simt::synchronize_warp();
-      publish();"
-         "      publish();")
+         "      simt::synchronize_warp(); // the shuffles to come would bring the lanes together, but order no memory
+" "")
 mutation("totals read before all cells are cleared" device/look_ahead.cuh
          "simt::wait(shared_.cleared, 0);" "")
+mutation("the barrier of the cleared cells not initialized" device/look_ahead_prefix.cuh
+         "if (turn == 0) simt::initialize(cleared, 1);" "")
 mutation("barriers not published" device/look_ahead_prefix.cuh
          "    if (turn == 0) simt::initialize(cleared, 1);
     simt::publish_barriers();"
@@ -228,14 +234,17 @@ mutation("copies begun before the barriers are there" device/look_ahead.cuh
       copy(next, storage::first_copies);"
          "      copy(next, storage::first_copies);
       if (simt::lane_index() == 0) shared_.initialize_copies();")
-mutation("no barrier between the barriers' initialisation and their use" device/look_ahead.cuh
+mutation("the first copies wait for a barrier that is not there yet" device/look_ahead.cuh
+         "if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1);"
+         "simt::wait(shared_.scanned[stage], next.at.phase ^ 1);")
+mutation("no barrier between the barriers' initialization and their use" device/look_ahead.cuh
          "    clear_totals();
     simt::synchronize_block();"
          "    clear_totals();")
 mutation("a stage filled before its tile is scanned" device/look_ahead.cuh
          "if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1);" "")
-mutation("the first round waits for scans that come after it" device/look_ahead.cuh
-         "if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1);" "simt::wait(shared_.scanned[stage], next.at.phase);")
+mutation("a stage filled a round too early" device/look_ahead.cuh
+         "simt::wait(shared_.scanned[stage], next.at.phase ^ 1);" "simt::wait(shared_.scanned[stage], next.at.phase);")
 mutation("bytes not owed to the barrier of a copy" device/staged_tile.cuh
          "simt::arrive_and_expect(copied, bulk.bytes);" "simt::arrive(copied);")
 mutation("a tile reduced before it is copied" device/look_ahead.cuh

@@ -20,11 +20,12 @@ LOOKBACK_DEVICE unsigned *grid_barrier() {
 }
 } // namespace detail
 
-/// What the barrier's word was when a block arrived.
+/// What the barrier's word was when a block arrived: for its wait.
 using grid_arrival = unsigned;
 
-/// By one thread of every block, once, after a barrier of the block: what its threads wrote before that is seen by whoever has waited,
-/// and by whom these tell of it. It waits for the block's writes to be seen: what can be begun before should be.
+/// By one thread of every block, once. What it wrote before, and what the block's others wrote before a barrier of the block that
+/// came first, is seen by whoever has waited, and by those whom these tell. The release waits until such writes are seen by
+/// the device: loads and copies that can begin before it should.
 LOOKBACK_DEVICE grid_arrival arrive_at_grid() {
   grid_arrival before;
   const unsigned mine = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
@@ -34,7 +35,7 @@ LOOKBACK_DEVICE grid_arrival arrive_at_grid() {
                : "memory");
   return before;
 }
-/// By the thread that has arrived: until all blocks have.
+/// By the thread that has arrived: returns when all blocks have.
 LOOKBACK_DEVICE void wait_for_grid(grid_arrival before) {
   unsigned now;
   do {

@@ -13,8 +13,8 @@
 //   look-ahead warps    totals of all tiles since the block's previous one -> the tile's prefix; they take turns
 //
 // A tile's prefix is built from totals alone, so no block waits for another's prefix, only for its reading. Every block must
-// be resident for that to end: the launch is cooperative, which guarantees it, and its barrier says that all totals are cleared. Only
-// who publishes or reads totals waits for that; tiles are copied and reduced meanwhile.
+// be resident for that to end: the launch is cooperative, which guarantees it, and its barrier says that all totals are cleared.
+// Only the warps that publish or read totals wait for that; tiles are copied and reduced meanwhile.
 #pragma once
 
 #include <lookback/core/simt_grid.cuh>
@@ -42,7 +42,7 @@ public:
   LOOKBACK_DEVICE void run() {
     const int warp = simt::warp_index();
     copying next;
-    if (warp == 0) { // the first copies need nothing but their own barriers, and nobody: they go before anything else
+    if (warp == 0) { // the first copies need nothing but their own barriers: they go before all else
       if (simt::lane_index() == 0) shared_.initialize_copies();
       copy(next, storage::first_copies);
     } else if (simt::lane_index() == 0) {
@@ -57,7 +57,7 @@ public:
         simt::wait_for_grid(simt::arrive_at_grid());
         simt::arrive(shared_.cleared);
       }
-      simt::synchronize_warp();
+      simt::synchronize_warp(); // the shuffles to come would bring the lanes together, but order no memory
       publish();
     } else if (warp < first_scanning_warp) {
       simt::wait(shared_.cleared, 0);
@@ -90,7 +90,7 @@ private:
   }
 
   /// Fills free stages up to tile `end`, `in_flight` of them at once: more would only queue, and what the other warps ask of
-  /// memory would wait behind them.
+  /// memory would wait behind them. In the first round every stage is free, and `scanned` may not be initialized yet.
   LOOKBACK_DEVICE void copy(copying &next, int end) {
     if (simt::lane_index() != 0) return;
     for (; next.i < end && next.i < column_.count(); ++next.i, ++next.at) {

@@ -59,16 +59,17 @@ struct look_ahead_storage {
   uninitialized_array<T, 1> groups[stages];                      // G of the tile's group, handed on
   simt::barrier copied[stages], reduced[stages], rows_ready[stages], prefix_ready[stages], groups_ready[stages],
       scanned[stages];
-  simt::barrier cleared; // all totals, of all blocks
+  simt::barrier cleared; // the totals of all tiles, by all blocks
 
 #if LOOKBACK_TARGETS_SM_90
-  /// Stages that are filled before a block has met.
+  /// Tiles whose copies begin before the block has met: no more than are in flight at once, each in a stage of its own.
   static constexpr int first_copies = Tuning::value.in_flight < stages ? Tuning::value.in_flight : stages;
+  /// By the thread that begins those copies.
   LOOKBACK_DEVICE void initialize_copies() {
     for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], 1);
     simt::publish_barriers();
   }
-  /// The other barriers of every `turns`-th stage from `turn` on: an initialisation takes a while, and a warp does one at a time.
+  /// The other barriers, by one thread of each of `turns` warps, `turn` being this one's: initializing takes a while.
   LOOKBACK_DEVICE void initialize_others(int turn, int turns) {
     for (int s = turn; s < stages; s += turns) {
       if (s >= first_copies) simt::initialize(copied[s], 1);
