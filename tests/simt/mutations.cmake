@@ -181,10 +181,6 @@ mutation("a wave's cell cleared after the arrival" device/decoupled_look_back.cu
 mutation("the flag of a cleared cell left as it is" device/tile_state.cuh "Memory::store_release(flags_ + i, 0);" "")
 mutation("totals of a wave read before all cells are cleared" device/one_wave.cuh
          "simt::wait_for_grid(simt::arrive_at_grid());" "simt::arrive_at_grid();")
-mutation("the warp that waits does not wait for its first lane" device/one_wave.cuh
-         "  simt::synchronize_warp();
-  simt::synchronize_block();"
-         "  simt::synchronize_block();")
 mutation("a wave arrives before it has read its keys" device/decoupled_look_back.cuh
          "constexpr bool reads_neighbours =
         boundary_of<typename Problem::input_type>::exists;"
