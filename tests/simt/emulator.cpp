@@ -148,6 +148,7 @@ struct block_state {
   unsigned char *shared = nullptr;
   block_meeting meets, part_meets;
   int finished = 0;
+  char began = 0; // whose address a clock hangs on
   bool arrived_at_grid = false; // and has not waited
   bool starved = false;
   std::map<const void *, barrier_state> barriers;
@@ -375,6 +376,7 @@ bool machine::start_block() {
     block->starved = started_++ == starved_;
     // What came before the launch is ordered before every thread of it; under ThreadSanitizer fibers outlive launches.
     release(&block->grid->began);
+    release(&block->began);
     resident.push_back(std::move(block));
     return true;
   }
@@ -564,6 +566,7 @@ void machine::count_on(block_state &block, void *address, int arrivals, std::int
 void machine::thread_body() {
   if (job != nullptr) {
     acquire(job->to); // see bulk_copy
+    acquire(&copying->began); // another block may have sent it, whose threads began before this memory was there
     std::memcpy(job->to, job->from != nullptr ? job->from : &job->word, job->bytes);
     barrier_state &barrier = copying->barriers.at(job->barrier);
     release(&barrier.order[barrier.parity]);
