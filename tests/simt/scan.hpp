@@ -89,22 +89,22 @@ struct tiles_by {
 };
 
 /// One block a tile, that looks where `Where` says.
-template <int Warps, lookback::detail::look Where, class Problem>
+template <int Warps, lookback::detail::look Where, bool Cluster = false, class Problem>
 void scan_tiles(Problem problem, std::uint64_t n, const emulator::schedule &chosen, bool guaranteed = true) {
   namespace core = lookback::detail;
   using core::look;
   prepared_scan<Problem> prepared(problem, n,
                                   Where == look::back        ? preparation::by_a_kernel
-                                  : Where == look::over_wave ? preparation::by_itself
+                                  : tiles_by<Warps, Where>::value.is_together() && !Cluster ? preparation::by_itself
                                                              : preparation::no_state,
                                   chosen);
-  emulator::kernel scanning{prepared.tiles, tiles_by<Warps, Where>::value.block_warps() * 32, sizeof(typename core::tile_scan<Problem, Warps, Where>::storage),
+  emulator::kernel scanning{prepared.tiles, (Cluster ? Warps : tiles_by<Warps, Where>::value.block_warps()) * 32, sizeof(typename core::tile_scan<Problem, Warps, Where>::storage),
                             [n, problem = prepared.problem, state = prepared.state] {
                               core::decoupled_look_back_kernel<Problem, tiles_by<Warps, Where>>(problem, state, n);
                             }};
   if (Where == look::back) scanning.may_overlap = chosen.seed % 4 < 2;
-  if (Where == look::in_cluster) scanning.cluster = true;
-  if (Where == look::over_wave) launch_cooperatively(scanning, guaranteed);
+  scanning.cluster = Cluster;
+  if (tiles_by<Warps, Where>::value.is_together() && !Cluster) launch_cooperatively(scanning, guaranteed);
   prepared.run(std::move(scanning));
 }
 
@@ -117,7 +117,7 @@ void scan(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
   if (die == 0) return scan_tiles<Warps, look::over_wave>(problem, n, chosen);
   if constexpr (lookback::detail::can_send<typename Problem::accumulator>)
     if (die == 1 && tiles <= lookback::detail::cluster_tiles_at_most)
-      return scan_tiles<Warps, look::in_cluster>(problem, n, chosen);
+      return scan_tiles<Warps, look::around, true>(problem, n, chosen);
   scan_tiles<Warps, look::back>(problem, n, chosen);
 }
 

@@ -8,62 +8,43 @@
 
 namespace lookback::detail {
 
-/// The vector that begins `skip` bytes behind the first of two side by side.
-template <int Bytes>
-LOOKBACK_DEVICE simt::vector_words<Bytes> shifted(const simt::vector_words<Bytes> &low,
-                                                  const simt::vector_words<Bytes> &high, int skip) {
-  constexpr int count = Bytes / 4;
-  std::uint32_t words[2 * count];
-  LOOKBACK_UNROLL
-  for (int w = 0; w < 2 * count; ++w) words[w] = w < count ? low.words[w] : high.words[w - count];
-  LOOKBACK_UNROLL
-  for (int distance = count / 2; distance > 0; distance /= 2) {
-    LOOKBACK_UNROLL
-    for (int w = 0; w + distance < 2 * count; ++w)
-      if ((skip / 4 & distance) != 0) words[w] = words[w + distance];
-  }
-  simt::vector_words<Bytes> result;
-  LOOKBACK_UNROLL
-  for (int w = 0; w < count; ++w) result.words[w] = simt::shift_right(words[w], words[w + 1], skip % 4 * 8);
-  return result;
-}
-
-/// `Bytes` bytes at `address` in shared memory, whatever its alignment: what is there from the boundary before it to the one
+/// `Bytes` bytes at `address` in shared memory, which is aligned to `Alignment`: what is there from the boundary before it to the one
 /// behind it, shifted.
-template <int Bytes>
+template <int Bytes, int Alignment>
 LOOKBACK_DEVICE simt::vector_words<Bytes> load_shifted(const unsigned char *address) {
   simt::vector_words<Bytes> result;
   if constexpr (Bytes < 4) {
     std::memcpy(static_cast<void *>(&result), address, Bytes);
   } else {
     const int skip = static_cast<int>(reinterpret_cast<std::uintptr_t>(address) % Bytes);
-    result = shifted<Bytes>(simt::load_vector<Bytes>(address - skip), simt::load_vector<Bytes>(address - skip + Bytes),
-                            skip);
+    result = shifted<Alignment>(simt::load_vector<Bytes>(address - skip),
+                                simt::load_vector<Bytes>(address - skip + Bytes), skip);
   }
   return result;
 }
 
-/// Vector of the lane of a row of T that waits at `row`; `aligned`: to 16 bytes.
-template <int E, class T>
+/// Vector of the lane of a row of T that waits at `row`; `aligned`: to 16 bytes. What is not is shifted into place, or, unless
+/// `Shifts`, gathered: less code, to compile and to fetch, but 2.4 times slower where that counts (H200, 2^28 i32).
+template <bool Shifts, int E, class T>
 LOOKBACK_DEVICE lane_vector<T, E> staged_vector(const unsigned char *row, bool aligned) {
   constexpr int bytes = lane_vector<T, E>::bytes;
   const unsigned char *const mine = row + simt::lane_index() * bytes;
   lane_vector<T, E> vector;
   if (aligned) {
     vector.words = simt::load_vector<bytes>(mine);
-  } else if constexpr (alignof(T) >= 4) { // less code than shifts, to compile and to fetch
+  } else if constexpr (!Shifts && alignof(T) >= 4) {
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k) vector.set(k, reinterpret_cast<const T *>(mine)[k]);
   } else {
-    vector.words = load_shifted<bytes>(mine);
+    vector.words = load_shifted<bytes, alignof(T)>(mine);
   }
   return vector;
 }
 
 /// What is staged of an input: one array or two.
-///   element<A>      type of the elements of array A, and `array<A>(input)` where they are
-///   reads_before    an element is made of the one before it in array 1, too
-///   vector<E>       a lane's elements, made of its bytes of row `row` of tile `tile`, `count` of which exist
+///   element<A>         type of the elements of array A, and `array<A>(input)` where they are
+///   reads_before       an element is made of the one before it in array 1, too
+///   vector<E, Shifts>  a lane's elements, made of its bytes of row `row` of tile `tile`, `count` of which exist
 template <class Input, class = void>
 struct staged_input {
   template <int E>
@@ -83,11 +64,11 @@ struct staged_input<T *, void> {
     return input;
   }
 
-  template <int E>
+  template <int E, bool Shifts>
   class vector {
   public:
     LOOKBACK_DEVICE vector(T *, const unsigned char *const *rows, const bool *aligned, unsigned, int, int)
-        : raw_(staged_vector<E, std::remove_cv_t<T>>(rows[0], aligned[0])) {}
+        : raw_(staged_vector<Shifts, E, std::remove_cv_t<T>>(rows[0], aligned[0])) {}
     LOOKBACK_DEVICE auto get(int k) const { return raw_.get(k); }
 
   private:
@@ -122,12 +103,12 @@ struct staged_input<Transform<Function, Raw *, More...>,
     return input.base();
   }
 
-  template <int E>
+  template <int E, bool Shifts>
   class vector {
   public:
     LOOKBACK_DEVICE vector(const Iterator &input, const unsigned char *const *rows, const bool *aligned, unsigned, int,
                            int)
-        : input_(input), raw_(staged_vector<E, raw>(rows[0], aligned[0])) {}
+        : input_(input), raw_(staged_vector<Shifts, E, raw>(rows[0], aligned[0])) {}
     LOOKBACK_DEVICE auto get(int k) const {
       auto function = input_.functor();
       return static_cast<value_t<Iterator>>(function(raw_.get(k)));
@@ -159,14 +140,14 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
       return input.keys();
   }
 
-  template <int E>
+  template <int E, bool Shifts>
   class vector {
   public:
     LOOKBACK_DEVICE vector(const input_type &input, const unsigned char *const *rows, const bool *aligned,
                            unsigned tile, int row, int count)
-        : input_(input), values_(staged_vector<E, value>(rows[0], aligned[0])) {
+        : input_(input), values_(staged_vector<Shifts, E, value>(rows[0], aligned[0])) {
       const bool first = simt::lane_index() == 0 && row == 0 && tile == 0; // nothing is to the left
-      const auto keys = staged_vector<E, key>(rows[1], aligned[1]);
+      const auto keys = staged_vector<Shifts, E, key>(rows[1], aligned[1]);
       key before = simt::shuffle_up(keys.get(E - 1), 1);
       if (simt::lane_index() == 0 && !first)
         before =

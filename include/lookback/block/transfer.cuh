@@ -114,28 +114,88 @@ LOOKBACK_DEVICE void read_vector(const T *row, int count, lane_vector<T, E> &vec
   }
 }
 
-/// Room for a row of narrow results of each warp, where they cannot go out through the place of their own row. Wider ones go
-/// straight from registers, a stride apart: 6 % slower than as vectors (H200, 2^28 i32), where bytes would take five times as long.
-template <class T, int Warps, int RowElements, bool Needed>
-struct rows_aside {
-  static constexpr bool exists = Needed && sizeof(T) < 4;
-  alignas(16) unsigned char rows[exists ? Warps : 1][exists ? RowElements * sizeof(T) : 1];
-};
+/// The vector that begins `skip` bytes behind the first of two side by side; `skip` is a multiple of `Alignment`.
+template <int Alignment, int Bytes>
+LOOKBACK_DEVICE simt::vector_words<Bytes> shifted(const simt::vector_words<Bytes> &low,
+                                                  const simt::vector_words<Bytes> &high, int skip) {
+  constexpr int count = Bytes / 4;
+  std::uint32_t words[2 * count];
+  LOOKBACK_UNROLL
+  for (int w = 0; w < 2 * count; ++w) words[w] = w < count ? low.words[w] : high.words[w - count];
+  LOOKBACK_UNROLL
+  for (int distance = count / 2; distance > 0 && 4 * distance >= Alignment; distance /= 2) {
+    const bool moves = (skip / 4 & distance) != 0;
+    LOOKBACK_UNROLL
+    for (int w = 0; w + distance < 2 * count; ++w) words[w] = moves ? words[w + distance] : words[w];
+  }
+  simt::vector_words<Bytes> result;
+  LOOKBACK_UNROLL
+  for (int w = 0; w < count; ++w)
+    result.words[w] = Alignment >= 4 ? words[w] : simt::shift_right(words[w], words[w + 1], skip % 4 * 8);
+  return result;
+}
 
-/// Writes a blocked row; elements from `existing` on are not written. `Through` `shared`, the row's place in shared memory and no
-/// longer needed, where vectors cannot be stored.
+/// Calls f with std::integral_constant<int, size> for size = Smallest, 2 Smallest, ... 8.
+template <int Smallest, class Function>
+LOOKBACK_DEVICE void for_each_size(Function f) {
+  if constexpr (Smallest < 16) {
+    f(std::integral_constant<int, Smallest>{});
+    for_each_size<2 * Smallest>(f);
+  }
+}
+
+/// Writes a whole row, 16 bytes a lane, to `row`, which is aligned to `Alignment` bytes and not to 16: as vectors that are aligned,
+/// made of what two lanes have. The row's two ends are less than a vector: lanes 0 and 31 write them in pieces, each
+/// aligned to its size.
+template <int Alignment>
+LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<16> &own) {
+  const int lane = simt::lane_index(), skip = static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % 16);
+  simt::vector_words<16> below;
+  LOOKBACK_UNROLL
+  for (int w = 0; w < 4; ++w) below.words[w] = simt::shuffle_up(own.words[w], 1);
+  const auto mine = shifted<Alignment>(below, own, 16 - skip);
+  unsigned char *const aligned = row - skip;
+  if (lane > 0) simt::store_vector<16>(aligned + 16 * lane, mine);
+  if (lane > 0 && lane < simt::warp_threads - 1) return;
+  const bool first = lane == 0; // writes bytes skip to 15, the last lane bytes 0 to skip - 1
+  const auto edge = first ? mine : shifted<Alignment>(own, own, 16 - skip);
+  unsigned char *const to = first ? aligned : aligned + 16 * simt::warp_threads;
+  for_each_size<Alignment>([&](auto size) {
+    constexpr int bytes = decltype(size)::value;
+    const int at = first ? (skip + bytes - 1) / bytes * bytes : skip / (2 * bytes) * (2 * bytes);
+    if (((first ? at : skip) & bytes) == 0) return;
+    simt::vector_words<bytes> piece;
+    if constexpr (bytes == 8) {
+      piece.words[0] = edge.words[at == 0 ? 0 : 2], piece.words[1] = edge.words[at == 0 ? 1 : 3];
+    } else {
+      const auto word = at < 8 ? (at < 4 ? edge.words[0] : edge.words[1]) : (at < 12 ? edge.words[2] : edge.words[3]);
+      piece.words[0] = static_cast<typename simt::vector_words<bytes>::word>(word >> at % 4 * 8);
+    }
+    simt::store_vector<bytes>(to + at, piece);
+  });
+}
+
+/// Writes a blocked row; elements from `existing` on are not written. Where results cannot leave as vectors, they do so
+/// `Through` `shared`, the row's place in shared memory and no longer needed.
 template <int E, bool Through, class T, class Iterator>
 LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, void *shared,
                                const lane_vector<T, E> &vector) {
   const int lane = simt::lane_index();
-  if constexpr (std::is_pointer<Iterator>::value && lane_vector<T, E>::packed) {
+  constexpr bool packed = std::is_pointer<Iterator>::value && lane_vector<T, E>::packed;
+  if constexpr (packed) {
     constexpr int bytes = lane_vector<T, E>::bytes;
     if (as_vectors && (lane + 1) * E <= existing) {
       simt::store_vector<bytes>(row + lane * E, vector.words);
       return;
     }
+    if constexpr (bytes == 16 && sizeof(T) < 4) { // wider ones go a stride apart: 4 % slower (H200, 2^28 i32)
+      if (!as_vectors && existing == simt::warp_threads * E) {
+        store_shifted<alignof(T)>(reinterpret_cast<unsigned char *>(row), vector.words);
+        return;
+      }
+    }
   }
-  if (E == 1 || as_vectors || !Through) {
+  if (E == 1 || packed || !Through) {
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k)
       if (lane * E + k < existing) row[lane * E + k] = vector.get(k);

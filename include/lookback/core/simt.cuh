@@ -49,7 +49,6 @@ LOOKBACK_DEVICE Storage &shared_memory() {
 }
 
 // ---- waiting for each other --------------------------------------------------------------------------------------
-
 /// Every thread of the block arrives; shared-memory writes before it are seen after it.
 LOOKBACK_DEVICE void synchronize_block() { __syncthreads(); }
 /// The same for the threads of the block's first `Warps` warps.
@@ -68,7 +67,6 @@ LOOKBACK_DEVICE int lowest_bit(unsigned bits) { return __ffs(static_cast<int>(bi
 
 /// Give the memory system a moment before a poll is repeated: polling is traffic.
 LOOKBACK_DEVICE void back_off() { __nanosleep(100); }
-
 /// Bounds one wait. In a debug build one that goes on for 15 seconds says what it waits for, and ends the kernel; otherwise
 /// nothing is measured, and the arguments cost nothing.
 class spin_bound {
@@ -109,7 +107,6 @@ LOOKBACK_DEVICE void release_next_kernel() {
 }
 
 // ---- exchange between lanes ----------------------------------------------------------------------------------------
-
 namespace detail {
 
 using lookback::detail::uninitialized_array;

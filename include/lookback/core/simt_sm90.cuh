@@ -92,4 +92,13 @@ LOOKBACK_DEVICE void send(const std::uint32_t &mine, unsigned rank, std::uint32_
 
 #endif
 
+/// Blocks of this block's cluster; without one, or before sm_90, it is alone.
+LOOKBACK_DEVICE unsigned cluster_blocks() {
+  unsigned count = 1;
+#if __CUDA_ARCH__ >= 900
+  asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(count));
+#endif
+  return count;
+}
+
 } // namespace lookback::simt

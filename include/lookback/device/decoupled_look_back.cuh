@@ -13,9 +13,9 @@
 
 namespace lookback::detail {
 
-/// Where a tile looks for what is to its left: nowhere, since it is the only one; at the other blocks of its cluster; over all
-/// tiles of a wave; or back.
-enum class look { nowhere, in_cluster, over_wave, back };
+/// Where a tile looks for what is to its left: nowhere, since it is the only one; around, at tiles that all run at once, be they a
+/// cluster or a wave; over a wave that is too large for a cluster; or back.
+enum class look { nowhere, around, over_wave, back };
 
 /// A tile in the shared memory of a block. It waits there, not in registers, for what is to its left: tiles in flight hide the
 /// latency of the walk, and shared memory has room for more of them.
@@ -29,10 +29,12 @@ class tile_scan {
 
   using stored = typename Problem::stored;
 
+  static constexpr bool may_be_cluster = Where == look::around && can_send<T>;
   struct nothing {};
 
 public:
-  using source = tile_source<Problem, Warps>;
+  using source = tile_source<Problem, Warps, Where == look::back>; // elsewhere tiles are few
+  static constexpr bool is_together = Where == look::around || Where == look::over_wave;
 
   /// How far ahead of itself a block asks for a tile, and brings it to the L2 cache for whoever will scan it: then tiles
   /// that wait for their prefix do not hold up the reading. H200, 2^28 i32, us, by distance in tiles:
@@ -42,11 +44,10 @@ public:
   struct storage {
     alignas(source::alignment) unsigned char tile[source::bytes];
     typename lane_exchange<T>::storage exchange[Warps];
-    rows_aside<stored, Warps, shape::row_elements, can_stage<Problem>> aside;
     uninitialized_array<T, shape::tile_rows> row_totals;
     uninitialized_array<T, 1> prefix; // everything left of the tile
-    std::conditional_t<Where == look::over_wave, wave_totals<T>, nothing> wave;
-    std::conditional_t<Where == look::in_cluster, cluster_totals<T>, nothing> cluster;
+    std::conditional_t<is_together, wave_totals<T>, nothing> wave;
+    std::conditional_t<may_be_cluster, cluster_totals<T>, nothing> cluster;
     unsigned ticket;
   };
 
@@ -82,11 +83,13 @@ public:
     constexpr bool reads_neighbours =
         boundary_of<typename Problem::input_type>::exists; // who may write once all have arrived
     if constexpr (reads_neighbours) items.finish();
-    if constexpr (Where == look::over_wave) {
+    const bool is_cluster = may_be_cluster && simt::cluster_blocks() > 1;
+    if constexpr (may_be_cluster)
+      if (is_cluster) expect_totals<reads_neighbours>(shared.cluster, tile);
+    if (is_together && !is_cluster) {
       if (simt::thread_index() == 0) state.tile_totals.clear(tile);
       simt::synchronize_block(); // the warp that waits for the grid arrives for all of us
     }
-    if constexpr (Where == look::in_cluster) expect_totals<reads_neighbours>(shared.cluster, tile);
     if constexpr (!reads_neighbours) items.finish();
     uninitialized_array<T, rows> totals; // V(lane), inclusive
     LOOKBACK_UNROLL
@@ -112,10 +115,10 @@ public:
     if (warp == 0 && !is_last) total.set(exchange.from(row_prefix[0], shape::tile_rows - 1, lane < whole_rows));
     if constexpr (Where == look::nowhere) {
       if constexpr (Problem::initial_type::exists) prefix.set(static_cast<T>(problem.initial.value));
-    } else if constexpr (Where == look::in_cluster) {
-      prefix = look_in_cluster(problem, shared.cluster, tile, total, op, exchange);
-    } else if constexpr (Where == look::over_wave) {
-      prefix = look_over_wave<Warps>(problem, state, tile, total, op, exchange, shared.wave);
+    } else if constexpr (is_together) {
+      if constexpr (may_be_cluster)
+        if (is_cluster) prefix = look_in_cluster(problem, shared.cluster, tile, total, op, exchange);
+      if (!is_cluster) prefix = look_over_wave<Warps>(problem, state, tile, total, op, exchange, shared.wave);
     } else {
       if (warp == 0) prefix = look_back(problem, state, tile, is_last, total, op, exchange);
       if (simt::thread_index() == 0 && prefix.exists()) construct(shared.prefix[0], prefix.value());
@@ -127,7 +130,6 @@ public:
     // Results may take the place of their own row on the way out, where they fit, and where no other warp reads of it.
     using room = typename source::first_type;
     constexpr bool in_place = Aligned && sizeof(stored) <= sizeof(room) && alignof(stored) <= alignof(room);
-    constexpr bool aside = !Aligned && decltype(shared.aside)::exists;
     const auto scan_row = [&](int i, auto is_whole) { // and so, with vectors, is what is left
       constexpr bool whole = decltype(is_whole)::value;
       const int row = warp * rows + i, exist = whole ? shape::row_elements : elements(i);
@@ -145,9 +147,8 @@ public:
             results.set(k, static_cast<stored>(problem.project(scanned, element)));
           });
       void *const place = items.template row_of<Aligned>(shared.tile, row);
-      store_row<E, (in_place || aside) && !(whole && vectors)>(
-          output + i * shape::row_elements, exist, vectors && (whole || vector_stores),
-          aside ? shared.aside.rows[aside ? warp : 0] : place, results);
+      store_row<E, in_place>(output + i * shape::row_elements, exist, vectors && (whole || vector_stores), place,
+                             results);
     };
     LOOKBACK_UNROLL
     for (int i = 0; i < rows; ++i) {
@@ -165,8 +166,9 @@ public:
 struct look_back_tuning {
   int warps, blocks;
   look where;
-  /// Warps of a block: over a wave one more, which waits for the grid.
-  constexpr int block_warps() const { return warps + (where == look::over_wave ? 1 : 0); }
+  /// Warps of a block, at most: those of a wave have one more, which waits for the grid.
+  constexpr bool is_together() const { return where == look::around || where == look::over_wave; }
+  constexpr int block_warps() const { return warps + (is_together() ? 1 : 0); }
 };
 
 /// Dynamic ids: a block's tile is the number of blocks that started before it, so every tile that it will wait for belongs
@@ -181,7 +183,7 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   constexpr look where = Tuning::value.where;
   auto &shared = simt::shared_memory<typename scan::storage>();
 
-  if constexpr (where == look::over_wave) {
+  if constexpr (scan::is_together) {
     if (simt::warp_index() == Tuning::value.warps) return attend_wave();
   }
 

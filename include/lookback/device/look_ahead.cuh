@@ -189,10 +189,6 @@ private:
 
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void scan(int i, ring_position<stages> at, uninitialized_array<T, rows> &totals) {
-    using raw = typename look_ahead_source<Problem, Tuning>::first_type;
-    // Rows that are not aligned are read with bytes of their neighbours, whose results must not be there yet.
-    constexpr bool in_place = Aligned && sizeof(stored) <= sizeof(raw) && alignof(stored) <= alignof(raw);
-    constexpr bool aside = !Aligned && decltype(shared_.aside)::exists;
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
     const unsigned tile = column_.tile(i);
@@ -218,11 +214,8 @@ private:
           [&](int k, const T &scanned, const T &element) {
             results.set(k, static_cast<stored>(problem_.project(scanned, element)));
           });
-      void *const place = source_.template row_of<Aligned>(shared_.tiles[at.stage], row);
-      store_row<E, in_place || aside>(output + row * shape::row_elements, elements, vector_stores,
-                                      aside ? shared_.aside.rows[aside ? scanning_warp() : 0] : place, results);
+      store_row<E, false>(output + row * shape::row_elements, elements, vector_stores, nullptr, results);
     }
-    if (in_place && !vector_stores) simt::fence_before_bulk_copy(); // results went through the stage
     simt::synchronize_warp();
     if (lane == 0) simt::arrive(shared_.scanned[at.stage]);
   }

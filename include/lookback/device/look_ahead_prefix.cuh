@@ -42,7 +42,7 @@ struct tile_column {
 };
 
 template <class Problem, class Tuning>
-using look_ahead_source = staged_tile<Problem, Tuning::value.scanning_warps>;
+using look_ahead_source = staged_tile<Problem, Tuning::value.scanning_warps, true>;
 
 /// A block's shared memory: the ring of stages. Each barrier says what has happened to the tile in its stage.
 template <class Problem, class Tuning>
@@ -52,7 +52,6 @@ struct look_ahead_storage {
   static constexpr int stages = Tuning::value.stages;
 
   alignas(128) unsigned char tiles[stages][look_ahead_source<Problem, Tuning>::bytes];
-  rows_aside<typename Problem::stored, Tuning::value.scanning_warps, shape::row_elements, true> aside;
   uninitialized_array<T, shape::tile_rows> row_totals[stages];
   uninitialized_array<T, shape::tile_rows> row_prefixes[stages]; // R, inclusive
   uninitialized_array<T, 1> prefix[stages];                      // everything left of the tile

@@ -10,7 +10,7 @@ namespace lookback::detail {
 /// The bytes of a tile's arrays, one after the other, each at the place that its address has within 16 bytes: only so can it be
 /// copied in bulk. Bytes of the neighbours come along, up to the next multiple of 16; where elements are made of the one
 /// before them, so does that one.
-template <class Problem, int Warps>
+template <class Problem, int Warps, bool Shifts>
 class staged_tile {
   using input = typename Problem::input_type;
   using staged = staged_input<input>;
@@ -38,7 +38,7 @@ public:
   static constexpr int arrays = staged::arrays;
   static constexpr unsigned bytes = staged::arrays == 1 ? room<0> : room<0> + room<staged::arrays - 1>;
   static constexpr unsigned alignment = granule;
-  using elements = typename staged::template vector<E>;
+  using elements = typename staged::template vector<E, Shifts>;
 
   LOOKBACK_DEVICE staged_tile(const Problem &problem, std::uint64_t n) : input_(problem.input), n_(n) {
     skip_[0] = skip_of<0>();
@@ -210,11 +210,9 @@ private:
     const int end = warp + 1 < Warps && next < all ? next : all;
     unsigned char *const to = place_of<A>(stage, tile, bulk.begin);
     const unsigned char *const from = address<A>() + bulk.begin;
-    LOOKBACK_UNROLL
-    for (int i = 0; i < static_cast<int>((share<A> + 3 * granule - 1) / step + 1); ++i) {
-      const int at = begin + i * step + simt::lane_index() * int{granule};
-      if (at < end) simt::copy_vector_async(to + at, from + at);
-    }
+    LOOKBACK_ROLLED
+    for (int at = begin + simt::lane_index() * int{granule}; at < end; at += step)
+      simt::copy_vector_async(to + at, from + at);
     copy_rest<A, true>(stage, tile, existing, bulk, simt::lane_index(), simt::warp_threads);
   }
   template <int A>

@@ -60,7 +60,8 @@ template <class Problem>
 inline constexpr bool can_stage =
     staged_input<typename Problem::input_type>::template possible<Problem::shape::vector_elements>;
 
-template <class Problem, int Warps>
-using tile_source = std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps>, item_tile<Problem, Warps>>;
+template <class Problem, int Warps, bool Shifts>
+using tile_source =
+    std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps, Shifts>, item_tile<Problem, Warps>>;
 
 } // namespace lookback::detail

@@ -8,9 +8,6 @@
 
 namespace lookback::detail {
 
-/// The ways to the same bits.
-enum class path { fastest, cluster, wave, look_back, look_ahead };
-
 /// Whether results go where keys are: then the key before a tile may be gone when the tile is read.
 template <class Problem>
 bool writes_over_keys(const Problem &problem, std::uint64_t n) {
@@ -33,9 +30,9 @@ LOOKBACK_HOST_INLINE cudaError_t choose_path(const Problem &problem, std::uint64
   const cudaError_t status = current_device(device);
   if (status != cudaSuccess) return status;
   const auto may_be = [&](path one) { return by == path::look_back && (wanted == path::fastest || wanted == one); };
-  if constexpr (can_send<typename Problem::accumulator>)
+  if (can_send<typename Problem::accumulator>)
     if (may_be(path::cluster) && tiles <= cluster_tiles_at_most &&
-        tiles <= largest_cluster<Problem, cluster_tiles<Problem>>::of(device))
+        tiles <= largest_cluster<Problem, small_wave<Problem>>::of(device))
       by = path::cluster;
   if (may_be(path::wave) && tiles <= largest_wave<Problem, large_wave<Problem>>::of(device)) by = path::wave;
   if constexpr (can_look_ahead<Problem>::value)
@@ -56,17 +53,15 @@ inline bool is_too_large(cudaError_t status) {
 template <class Problem>
 cudaError_t launch_scan(const Problem &problem, const tile_state<typename Problem::accumulator> &state, std::uint64_t n,
                         path by, const device_facts &device, cudaStream_t stream) {
-  if (Problem::shape::tiles(n) == 1) return launch_tiles<Problem, one_tile<Problem>>(problem, state, n, stream);
-  if constexpr (can_send<typename Problem::accumulator>)
-    if (by == path::cluster) return launch_tiles<Problem, cluster_tiles<Problem>>(problem, state, n, stream);
-  if (by == path::wave)
-    return Problem::shape::tiles(n) <= largest_wave<Problem, small_wave<Problem>>::of(device)
-               ? launch_tiles<Problem, small_wave<Problem>>(problem, state, n, stream)
-               : launch_tiles<Problem, large_wave<Problem>>(problem, state, n, stream);
+  const std::uint64_t tiles = Problem::shape::tiles(n);
+  if (tiles == 1) return launch_tiles<Problem, one_tile<Problem>>(problem, state, n, by, stream);
+  if (by == path::cluster || (by == path::wave && tiles <= largest_wave<Problem, small_wave<Problem>>::of(device)))
+    return launch_tiles<Problem, small_wave<Problem>>(problem, state, n, by, stream);
+  if (by == path::wave) return launch_tiles<Problem, large_wave<Problem>>(problem, state, n, by, stream);
   if constexpr (can_look_ahead<Problem>::value)
     if (by == path::look_ahead)
       return launch_look_ahead<Problem, look_ahead_row<Problem>>(problem, state, n, device, stream);
-  return launch_tiles<Problem, look_back_tiles<Problem>>(problem, state, n, stream);
+  return launch_tiles<Problem, look_back_tiles<Problem>>(problem, state, n, by, stream);
 }
 
 /// Runs `problem` over n elements on `stream`, in the two phases of CUB: with `storage` null, only writes to `bytes` how

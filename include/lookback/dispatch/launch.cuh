@@ -74,6 +74,9 @@ inline cudaLaunchConfig_t launch_of(unsigned blocks, int warps, std::size_t shar
   return launch;
 }
 
+/// The ways to the same bits.
+enum class path { fastest, cluster, wave, look_back, look_ahead };
+
 /// Empties the cells and saves the boundary keys, in a kernel of its own before the scan.
 template <class Problem>
 LOOKBACK_HOST_INLINE cudaError_t launch_prepare(Problem &problem, const workspace<Problem> &layout, char *base,
@@ -95,21 +98,23 @@ LOOKBACK_HOST_INLINE cudaError_t launch_prepare(Problem &problem, const workspac
 template <class Problem, class Tuning>
 using tile_storage = typename tile_scan<Problem, Tuning::value.warps, Tuning::value.where>::storage;
 
-/// One tile, tiles that are one cluster or one wave, or the look-back: the kernel says which.
+/// One tile, tiles that are one cluster or one wave, or the look-back: the kernel says which, and `by` what its blocks are.
 template <class Problem, class Tuning>
 LOOKBACK_HOST_INLINE cudaError_t launch_tiles(const Problem &problem,
                                               const tile_state<typename Problem::accumulator> &state, std::uint64_t n,
-                                              cudaStream_t stream) {
+                                              path by, cudaStream_t stream) {
   constexpr look_back_tuning tuning = Tuning::value;
   using storage = tile_storage<Problem, Tuning>;
   static_assert(sizeof(storage) <= 48 * 1024,
                 "lookback: elements and accumulator are too large for a block's shared memory");
   const auto tiles = static_cast<unsigned>(Problem::shape::tiles(n));
   launch_attributes attributes;
-  if (tuning.where == look::in_cluster) attributes.cluster(tiles);
-  if (tuning.where == look::over_wave) attributes.cooperative();
+  const bool is_cluster = by == path::cluster && tuning.where == look::around;
+  if (is_cluster) attributes.cluster(tiles);
+  if (tuning.is_together() && !is_cluster) attributes.cooperative();
   if (tuning.where == look::back) attributes.overlaps_previous();
-  const cudaLaunchConfig_t launch = launch_of(tiles, tuning.block_warps(), sizeof(storage), attributes, stream);
+  const int warps = is_cluster ? tuning.warps : tuning.block_warps();
+  const cudaLaunchConfig_t launch = launch_of(tiles, warps, sizeof(storage), attributes, stream);
   return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, Tuning>, problem, state, n);
 }
 

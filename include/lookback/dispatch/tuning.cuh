@@ -25,15 +25,6 @@ struct one_tile {
   static constexpr look_back_tuning value{rows < wanted ? rows : wanted, 1, look::nowhere};
 };
 
-/// The tiles of a cluster. H200, us, by warps:   2^14 i32   2^16 i32   2^18 i8   2^14 f64
-///    8                                               4.77       5.12      5.60       4.96
-///   16                                               4.67       4.99      5.63       4.99
-template <class Problem>
-struct cluster_tiles {
-  static constexpr int rows = Problem::shape::tile_rows;
-  static constexpr look_back_tuning value{rows < 16 ? rows : 16, 1, look::in_cluster};
-};
-
 /// Blocks of this kernel that the 227 KB of shared memory of a multiprocessor have room for: it needs no fewer registers than
 /// they leave.
 template <class Problem, int Warps, look Where>
@@ -42,23 +33,23 @@ constexpr int fit_in_shared(int wanted) {
   return fit < 1 ? 1 : fit < wanted ? fit : wanted;
 }
 
-/// The tiles of one wave: with 16 warps 264 of them on an H200, with 8 twice as many; by key half. H200, us, by warps x blocks:
-///            2^18 i32   2^20 i32   2^20 i8   2^18 f64   2^20 f64   2^22 i32
-///    8 x 4      6.3        8.0        6.9       7.0       10.6
-///   16 x 2      6.0        7.7        6.4       7.1                              the pipeline takes 12.3 there,
-///    4 x 8      6.9        8.3                  7.6                  16.4        and 16.4 here
-template <class Problem, int Warps>
+/// The tiles of one wave, and of a cluster. H200, us, by warps x blocks (by key half the blocks):
+///                  2^16 i32   2^18 i32   2^20 i32   2^20 i8   2^18 f64   2^20 f64   2^22 i32
+///    8 x 4           5.1        6.3        8.0        6.9       7.0       10.6
+///   16 x 2           5.0        6.0        7.7        6.4       7.1                              the pipeline takes 12.3 there,
+///    4 x 8                      6.9        8.3                  7.6                  16.4        and 16.4 here
+/// A large wave is one that needs the room of fewer warps: 265 to 528 tiles on an H200.
+template <class Problem, int Warps, look Where>
 struct wave_tiles {
   static constexpr int rows = Problem::shape::tile_rows, warps = rows < Warps ? rows : Warps;
   static constexpr int blocks =
       (boundary_of<typename Problem::input_type>::exists ? 16 : 32) / Warps; // more would spill registers
-  static constexpr look_back_tuning value{warps, fit_in_shared<Problem, warps, look::over_wave>(blocks),
-                                          look::over_wave};
+  static constexpr look_back_tuning value{warps, fit_in_shared<Problem, warps, Where>(blocks), Where};
 };
 template <class Problem>
-using small_wave = wave_tiles<Problem, exchanges_by_copy<typename Problem::accumulator> ? 8 : 16>;
+using small_wave = wave_tiles<Problem, exchanges_by_copy<typename Problem::accumulator> ? 8 : 16, look::around>;
 template <class Problem>
-using large_wave = wave_tiles<Problem, 8>;
+using large_wave = wave_tiles<Problem, 8, look::over_wave>;
 
 /// The look-back. H200, i32 inclusive sum, warps x blocks, us:   2^28
 ///   8 x 1                                                        813
@@ -81,7 +72,7 @@ struct look_back_tiles {
 template <class Problem>
 struct look_ahead_row {
   using T = typename Problem::accumulator;
-  static constexpr int stage = staged_tile<Problem, 8>::bytes, tile = Problem::shape::tile_elements;
+  static constexpr int stage = staged_tile<Problem, 8, true>::bytes, tile = Problem::shape::tile_elements;
   // A tile's reads and writes, against those of 4-byte elements: what is counted in tiles there is a time.
   static constexpr double traffic = (stage + tile * sizeof(typename Problem::stored)) / 32768.0;
   static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }

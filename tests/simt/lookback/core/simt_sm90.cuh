@@ -40,6 +40,7 @@ inline void fence_before_bulk_copy() {}
 
 // ---- clusters ------------------------------------------------------------------------------------------------------------
 
+inline unsigned cluster_blocks() { return emulator::here->cluster_blocks; }
 template <bool Ordered>
 void arrive_at_cluster(EMULATOR_CALLER) {
   emulator::arrive_at_cluster(Ordered, where);
