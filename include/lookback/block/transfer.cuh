@@ -135,49 +135,36 @@ LOOKBACK_DEVICE simt::vector_words<Bytes> shifted(const simt::vector_words<Bytes
   return result;
 }
 
-/// Calls f with std::integral_constant<int, size> for size = Smallest, 2 Smallest, ... 8.
-template <int Smallest, class Function>
-LOOKBACK_DEVICE void for_each_size(Function f) {
-  if constexpr (Smallest < 16) {
-    f(std::integral_constant<int, Smallest>{});
-    for_each_size<2 * Smallest>(f);
-  }
-}
-
-/// Writes a whole row, 16 bytes a lane, to `row`, which is aligned to `Alignment` bytes and not to 16: as vectors that are aligned,
-/// made of what two lanes have. The row's two ends are less than a vector: lanes 0 and 31 write them in pieces, each
-/// aligned to its size.
+/// Writes a whole row, 16 bytes a lane, to `row`, which is aligned to `Alignment` bytes but not to 16: as aligned vectors, made of
+/// what two lanes have. The row's ends are less than a vector: lane 0 makes one of both, and 16 lanes write a byte of it each.
 template <int Alignment>
 LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<16> &own) {
   const int lane = simt::lane_index(), skip = static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % 16);
   simt::vector_words<16> below;
   LOOKBACK_UNROLL
-  for (int w = 0; w < 4; ++w) below.words[w] = simt::shuffle_up(own.words[w], 1);
+  for (int w = 0; w < 4; ++w) {
+    const auto last = simt::broadcast(own.words[w], simt::warp_threads - 1);
+    below.words[w] = simt::shuffle_up(own.words[w], 1);
+    if (lane == 0) below.words[w] = last;
+  }
   const auto mine = shifted<Alignment>(below, own, 16 - skip);
   unsigned char *const aligned = row - skip;
   if (lane > 0) simt::store_vector<16>(aligned + 16 * lane, mine);
-  if (lane > 0 && lane < simt::warp_threads - 1) return;
-  const bool first = lane == 0; // writes bytes skip to 15, the last lane bytes 0 to skip - 1
-  const auto edge = first ? mine : shifted<Alignment>(own, own, 16 - skip);
-  unsigned char *const to = first ? aligned : aligned + 16 * simt::warp_threads;
-  for_each_size<Alignment>([&](auto size) {
-    constexpr int bytes = decltype(size)::value;
-    const int at = first ? (skip + bytes - 1) / bytes * bytes : skip / (2 * bytes) * (2 * bytes);
-    if (((first ? at : skip) & bytes) == 0) return;
-    simt::vector_words<bytes> piece;
-    if constexpr (bytes == 8) {
-      piece.words[0] = edge.words[at == 0 ? 0 : 2], piece.words[1] = edge.words[at == 0 ? 1 : 3];
-    } else {
-      const auto word = at < 8 ? (at < 4 ? edge.words[0] : edge.words[1]) : (at < 12 ? edge.words[2] : edge.words[3]);
-      piece.words[0] = static_cast<typename simt::vector_words<bytes>::word>(word >> at % 4 * 8);
-    }
-    simt::store_vector<bytes>(to + at, piece);
-  });
+  std::uint32_t word = 0; // of lane 0's vector, the one with byte `lane`
+  LOOKBACK_UNROLL
+  for (int w = 0; w < 4; ++w) {
+    const auto ends = simt::broadcast(mine.words[w], 0);
+    if (lane / 4 == w) word = ends;
+  }
+  if (lane < 16)
+    aligned[lane < skip ? 16 * simt::warp_threads + lane : lane] = static_cast<unsigned char>(word >> lane % 4 * 8);
 }
 
-/// Writes a blocked row; elements from `existing` on are not written. Where results cannot leave as vectors, they do so
-/// `Through` `shared`, the row's place in shared memory and no longer needed.
-template <int E, bool Through, class T, class Iterator>
+/// Writes a blocked row; elements from `existing` on are not written. Where vectors may not go, because they are not aligned there,
+/// those of 1- and 2-byte elements are shifted, with `Shifts` those of 4-byte elements, too (3 % slower than aligned against
+/// 10 %: H200, 2^28 i32); wider elements go one by one. What is no vector goes `Through` `shared`, the row's place in shared
+/// memory and no longer needed.
+template <int E, bool Through, bool Shifts, class T, class Iterator>
 LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, void *shared,
                                const lane_vector<T, E> &vector) {
   const int lane = simt::lane_index();
@@ -188,7 +175,7 @@ LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, void
       simt::store_vector<bytes>(row + lane * E, vector.words);
       return;
     }
-    if constexpr (bytes == 16 && sizeof(T) < 4) { // wider ones go a stride apart: 4 % slower (H200, 2^28 i32)
+    if constexpr (bytes == 16 && sizeof(T) <= (Shifts ? 4 : 2)) {
       if (!as_vectors && existing == simt::warp_threads * E) {
         store_shifted<alignof(T)>(reinterpret_cast<unsigned char *>(row), vector.words);
         return;

@@ -33,7 +33,8 @@ class tile_scan {
   struct nothing {};
 
 public:
-  using source = tile_source<Problem, Warps, Where == look::back>; // elsewhere tiles are few
+  static constexpr bool shifts = Where == look::back; // elsewhere tiles are few, and code counts
+  using source = tile_source<Problem, Warps, shifts>;
   static constexpr bool is_together = Where == look::around || Where == look::over_wave;
 
   /// How far ahead of itself a block asks for a tile, and brings it to the L2 cache for whoever will scan it: then tiles
@@ -147,8 +148,8 @@ public:
             results.set(k, static_cast<stored>(problem.project(scanned, element)));
           });
       void *const place = items.template row_of<Aligned>(shared.tile, row);
-      store_row<E, in_place>(output + i * shape::row_elements, exist, vectors && (whole || vector_stores), place,
-                             results);
+      store_row<E, in_place, shifts>(output + i * shape::row_elements, exist, vectors && (whole || vector_stores),
+                                     place, results);
     };
     LOOKBACK_UNROLL
     for (int i = 0; i < rows; ++i) {

@@ -214,7 +214,7 @@ private:
           [&](int k, const T &scanned, const T &element) {
             results.set(k, static_cast<stored>(problem_.project(scanned, element)));
           });
-      store_row<E, false>(output + row * shape::row_elements, elements, vector_stores, nullptr, results);
+      store_row<E, false, true>(output + row * shape::row_elements, elements, vector_stores, nullptr, results);
     }
     simt::synchronize_warp();
     if (lane == 0) simt::arrive(shared_.scanned[at.stage]);
