@@ -26,6 +26,7 @@ const char *name_of_operation(operation which) {
   case operation::none: return "none";
   case operation::synchronize_block: return "synchronize_block";
   case operation::synchronize_warps: return "synchronize_warps";
+  case operation::be_told: return "be_told";
   case operation::synchronize_warp: return "synchronize_warp";
   case operation::ballot: return "ballot";
   case operation::all_of_warp: return "all_of_warp";
@@ -91,7 +92,7 @@ struct warp_state {
   block_state *block;
   int index;
   // Every lane is in exactly one of these, or runs.
-  std::uint32_t ready = full, in_warp = 0, in_block = 0, in_part = 0, stalled = 0, in_grid = 0, in_barrier = 0, in_cluster = 0, in_grid_barrier = 0,
+  std::uint32_t ready = full, in_warp = 0, in_block = 0, in_part = 0, untold[2] = {}, stalled = 0, in_grid = 0, in_barrier = 0, in_cluster = 0, in_grid_barrier = 0,
                 finished = 0;
   std::uint64_t watched = 0;  // a bit for each address that was looked at, by its hash
   std::uint32_t outdated = 0; // lanes whose last look may be out of date
@@ -146,7 +147,7 @@ struct block_state {
   std::vector<warp_state> warps;
   std::vector<lane_state> lanes;
   unsigned char *shared = nullptr;
-  block_meeting meets, part_meets;
+  block_meeting meets, part_meets, news[2]; // of the last, some only arrive
   int finished = 0;
   char began = 0; // whose address a clock hangs on
   bool arrived_at_grid = false; // and has not waited
@@ -685,6 +686,49 @@ int meet(machine &m, operation which, int argument, bool bit, const void *value,
 
 void synchronize_block(source_line where) {
   meet_block(&block_state::meets, &warp_state::in_block, operation::synchronize_block, running->lane->place.block_threads, where);
+}
+namespace {
+
+/// One thread more of `threads` that tell or are told; the last lets all go that wait. Returns the parity of what it arrived at.
+int hear(machine &m, int which, int threads) {
+  block_state &block = *m.lane->warp->block;
+  block_meeting &at = block.news[which];
+  if (at.arrived == 0) at.threads = threads;
+  if (at.threads != threads) m.fail("news for another number of threads than others of the block say");
+  const int parity = at.parity;
+  if (++at.arrived == threads) {
+    at.arrived = 0;
+    at.parity ^= 1;
+    for (warp_state &warp : block.warps) {
+      warp.ready |= warp.untold[which];
+      warp.untold[which] = 0;
+    }
+  }
+  return parity;
+}
+
+} // namespace
+
+void tell(int which, int warps) {
+  machine &m = *running;
+  block_meeting &at = m.lane->warp->block->news[which];
+  release(&at.order[at.parity]);
+  hear(m, which, warps * warp_threads);
+  m.maybe_yield();
+}
+void be_told(int which, int warps, source_line where) {
+  machine &m = *running;
+  block_meeting &at = m.lane->warp->block->news[which];
+  m.maybe_yield();
+  const int parity = hear(m, which, warps * warp_threads);
+  while (at.parity == parity) {
+    m.lane->warp->ready &= ~m.lane->bit;
+    m.lane->warp->untold[which] |= m.lane->bit;
+    m.lane->waits_in = operation::be_told;
+    m.lane->where = where;
+    m.suspend();
+  }
+  acquire(&at.order[parity]);
 }
 void synchronize_warps(int warps, source_line where) {
   meet_block(&block_state::part_meets, &warp_state::in_part, operation::synchronize_warps, warps * warp_threads, where);

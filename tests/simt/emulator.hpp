@@ -84,11 +84,14 @@ struct thread_place {
 /// Of the thread that runs.
 extern const thread_place *here;
 
-enum class operation { none, synchronize_block, synchronize_warps, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel, wait, wait_for_cluster, wait_for_grid };
+enum class operation { none, synchronize_block, synchronize_warps, be_told, synchronize_warp, ballot, all_of_warp, shuffle_up, broadcast, load, back_off, wait_for_previous_kernel, wait, wait_for_cluster, wait_for_grid };
 
 void synchronize_block(source_line where);
 /// Of the block's first `warps` warps.
 void synchronize_warps(int warps, source_line where);
+/// News 0 or 1 of a block: some of `warps` warps tell, the others are told when all of them have come.
+void tell(int which, int warps);
+void be_told(int which, int warps, source_line where);
 /// The thread arrives at a collective of its warp and continues when all 32 have; returns everybody's bits. `argument` must
 /// be the same for all.
 unsigned meet_warp(operation which, int argument, bool bit, source_line where);

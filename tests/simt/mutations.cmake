@@ -175,9 +175,20 @@ mutation("a wave's cell not cleared" device/decoupled_look_back.cuh
          "if (simt::thread_index() == 0) state.tile_totals.clear(tile);" "")
 mutation("a wave's cell cleared after the arrival" device/decoupled_look_back.cuh
          "      if (simt::thread_index() == 0) state.tile_totals.clear(tile);
-      simt::synchronize_block();"
-         "      simt::synchronize_block();
+      simt::tell<simt::news::ready, Warps + 1>();"
+         "      simt::tell<simt::news::ready, Warps + 1>();
       if (simt::thread_index() == 0) state.tile_totals.clear(tile);")
+mutation("a wave's warp arrives before it has been told" device/one_wave.cuh
+         "  simt::be_told<simt::news::ready, Warps + 1>();" "")
+mutation("a wave does not wait to be told" device/one_wave.cuh
+         "  simt::be_told<simt::news::complete, Warps + 1>();" "")
+mutation("a wave told before the grid is there" device/one_wave.cuh
+         "  if (simt::lane_index() == 0) simt::wait_for_grid(simt::arrive_at_grid());
+  simt::synchronize_warp();
+  simt::tell<simt::news::complete, Warps + 1>();"
+         "  simt::tell<simt::news::complete, Warps + 1>();
+  if (simt::lane_index() == 0) simt::wait_for_grid(simt::arrive_at_grid());
+  simt::synchronize_warp();")
 mutation("the flag of a cleared cell left as it is" device/tile_state.cuh "Memory::store_release(flags_ + i, 0);" "")
 mutation("totals of a wave read before all cells are cleared" device/one_wave.cuh
          "simt::wait_for_grid(simt::arrive_at_grid());" "simt::arrive_at_grid();")

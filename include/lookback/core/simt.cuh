@@ -54,7 +54,7 @@ LOOKBACK_DEVICE void synchronize_block() { __syncthreads(); }
 /// The same for the threads of the block's first `Warps` warps.
 template <int Warps>
 LOOKBACK_DEVICE void synchronize_warps() {
-  asm volatile("barrier.cta.sync 1, %0;" ::"n"(Warps * warp_threads) : "memory");
+  asm volatile("barrier.cta.sync.aligned 1, %0;" ::"n"(Warps * warp_threads) : "memory");
 }
 /// The same for the 32 threads of the warp.
 LOOKBACK_DEVICE void synchronize_warp() { __syncwarp(); }

@@ -6,7 +6,7 @@
 // follow each other in one kernel. Their header takes 1.7 s to compile, as long as all of lookback::DeviceScan.
 #pragma once
 
-#include <lookback/core/config.cuh>
+#include <lookback/core/simt.cuh>
 
 namespace lookback::simt {
 
@@ -19,6 +19,24 @@ LOOKBACK_DEVICE unsigned *grid_barrier() {
   return reinterpret_cast<unsigned *>(static_cast<unsigned long long>(high) << 32 | low) + 1;
 }
 } // namespace detail
+
+// ---- between warps of a block that do different things, one of which waits for the grid ---------------------------------
+
+/// What is told: of each, some warps tell and the others are told, `Warps` together. Barriers 2 and 3 of the block.
+enum class news { ready = 2, complete = 3 };
+/// By every thread of a warp, which goes on at once: what it wrote before is seen by those who are told.
+template <news What, int Warps>
+LOOKBACK_DEVICE void tell() {
+  asm volatile("barrier.cta.arrive.aligned %0, %1;" ::"n"(static_cast<int>(What)), "n"(Warps * warp_threads)
+               : "memory");
+}
+/// By every thread of the other warps, all in one place of the code: until they have been told.
+template <news What, int Warps>
+LOOKBACK_DEVICE void be_told() {
+  asm volatile("barrier.cta.sync.aligned %0, %1;" ::"n"(static_cast<int>(What)), "n"(Warps * warp_threads) : "memory");
+}
+
+// ---- the grid --------------------------------------------------------------------------------------------------------------
 
 /// What the barrier's word was when a block arrived: for its wait.
 using grid_arrival = unsigned;

@@ -30,10 +30,11 @@ class tile_scan {
   using stored = typename Problem::stored;
 
   static constexpr bool may_be_cluster = Where == look::around && can_send<T>;
+  static constexpr bool shifts = Where == look::back; // elsewhere tiles are few, and code counts
+
   struct nothing {};
 
 public:
-  static constexpr bool shifts = Where == look::back; // elsewhere tiles are few, and code counts
   using source = tile_source<Problem, Warps, shifts>;
   static constexpr bool is_together = Where == look::around || Where == look::over_wave;
 
@@ -89,7 +90,7 @@ public:
       if (is_cluster) expect_totals<reads_neighbours>(shared.cluster, tile);
     if (is_together && !is_cluster) {
       if (simt::thread_index() == 0) state.tile_totals.clear(tile);
-      simt::synchronize_block(); // the warp that waits for the grid arrives for all of us
+      simt::tell<simt::news::ready, Warps + 1>(); // the warp that waits for the grid arrives for all of us
     }
     if constexpr (!reads_neighbours) items.finish();
     uninitialized_array<T, rows> totals; // V(lane), inclusive
@@ -167,8 +168,8 @@ public:
 struct look_back_tuning {
   int warps, blocks;
   look where;
-  /// Warps of a block, at most: those of a wave have one more, which waits for the grid.
   constexpr bool is_together() const { return where == look::around || where == look::over_wave; }
+  /// Warps of a block, at most: those of a wave have one more, which waits for the grid.
   constexpr int block_warps() const { return warps + (is_together() ? 1 : 0); }
 };
 
@@ -185,7 +186,7 @@ decoupled_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   auto &shared = simt::shared_memory<typename scan::storage>();
 
   if constexpr (scan::is_together) {
-    if (simt::warp_index() == Tuning::value.warps) return attend_wave();
+    if (simt::warp_index() == Tuning::value.warps) return attend_wave<Tuning::value.warps>();
   }
 
   unsigned tile = where == look::nowhere ? 0 : simt::block_index();

@@ -20,15 +20,16 @@ struct wave_totals {
 };
 
 /// By the warp of each block that waits: until every cell of the grid is clear. By then the block has published its total.
+template <int Warps>
 LOOKBACK_DEVICE void attend_wave() {
-  simt::synchronize_block(); // the block's cell is clear
+  simt::be_told<simt::news::ready, Warps + 1>(); // the block's cell is clear
   if (simt::lane_index() == 0) simt::wait_for_grid(simt::arrive_at_grid());
   simt::synchronize_warp();
-  simt::synchronize_block();
+  simt::tell<simt::news::complete, Warps + 1>();
 }
 
-/// Publishes tile `tile`'s total, unless it is the last, and returns everything to its left. Called by every
-/// thread but those of the warp that waits; `total` is needed in the first warp alone. The groups before the tile are shared out among the warps.
+/// Publishes tile `tile`'s total, unless it is the last, and returns everything to its left. Called by every thread but those of the
+/// warp that waits; `total` is needed in the first warp alone. The groups before the tile are shared out among the warps.
 template <int Warps, class Problem, class Memory, class T, class Operator>
 LOOKBACK_DEVICE maybe<T> look_over_wave(const Problem &problem, const tile_state<T, Memory> &state, unsigned tile,
                                         const maybe<T> &total, Operator &op, lane_exchange<T> &exchange,
@@ -40,7 +41,7 @@ LOOKBACK_DEVICE maybe<T> look_over_wave(const Problem &problem, const tile_state
   const int mine = static_cast<int>(tile % group_tiles);
 
   if (warp == 0 && lane == 0 && total.exists()) state.tile_totals.publish(tile, total.value());
-  simt::synchronize_block(); // every cell was clear
+  simt::be_told<simt::news::complete, Warps + 1>(); // every cell was clear
   for (unsigned first = warp; first <= group; first += Warps * window) {
     uninitialized_array<T, window> totals; // (groups), one tile a lane
     scan_totals(state.tile_totals, first, Warps, tile, totals, op, exchange);

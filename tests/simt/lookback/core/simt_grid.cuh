@@ -6,6 +6,16 @@
 
 namespace lookback::simt {
 
+enum class news { ready = 2, complete = 3 };
+template <news What, int Warps>
+void tell() {
+  emulator::tell(static_cast<int>(What) - 2, Warps);
+}
+template <news What, int Warps>
+void be_told(EMULATOR_CALLER) {
+  emulator::be_told(static_cast<int>(What) - 2, Warps, where);
+}
+
 struct grid_arrival {
   int phase = -1; // none
 };
