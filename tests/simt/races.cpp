@@ -67,18 +67,20 @@ TEST_CASE("a prefix before the totals between") {
     REQUIRE_EQ(found, test::interval{0, groups});
   });
 }
-/// Results for an iterator go out through the place of their row in shared memory.
-TEST_CASE("4 bytes, to an iterator") {
+/// Results for an iterator go out through the place of their row in shared memory; narrower ones than elements through other places
+/// of it than their own elements had.
+TEST_CASE("4 bytes to 1, to an iterator") {
   test::for_each_trial(20, [&](test::trial &one) {
     const std::size_t n = test::pick_size(one, test::tree_sizes(4, 4), 2 * 4096);
-    std::vector<std::uint32_t> input, output(n), expected;
+    std::vector<std::uint32_t> input;
+    std::vector<std::uint8_t> output(n), expected;
     for (std::uint32_t i = 0, sum = 0; i < n; ++i) {
       input.push_back(static_cast<std::uint32_t>(one.random()));
-      expected.push_back(sum += input.back());
+      expected.push_back(static_cast<std::uint8_t>(sum += input.back()));
     }
-    test::scan_as<kind::inclusive, 4, std::uint32_t>(static_cast<const std::uint32_t *>(input.data()),
-                                                     test::writing_iterator<std::uint32_t>(output.data()), 0u, lookback::plus{}, n,
-                                                     one.schedule);
+    test::scan_as<kind::inclusive, 4, std::uint8_t>(static_cast<const std::uint32_t *>(input.data()),
+                                                    test::writing_iterator<std::uint8_t>(output.data()), std::uint8_t{0},
+                                                    lookback::plus{}, n, one.schedule);
     REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
   });
 }
