@@ -125,7 +125,7 @@ mutation("no barrier between the prefix and its use" device/decoupled_look_back.
       simt::synchronize_warps<Warps>();"
          "prefix.value());")
 mutation("totals sent before they are expected" device/cluster.cuh "simt::wait_for_cluster(); // everybody expects" "")
-mutation("totals of a cluster not waited for" device/cluster.cuh "simt::wait(shared.received, 0);" "")
+mutation("totals of a cluster not waited for" device/cluster.cuh "simt::wait_for_sent(shared.received, 0);" "")
 mutation("a block's barrier not published to its cluster" device/cluster.cuh "simt::publish_barriers();" "")
 mutation("fewer bytes awaited than are sent" device/cluster.cuh "tile * sizeof(shared.totals[0])" "tile * sizeof(T) / 2")
 mutation("keys written over before the cluster has read them" device/cluster.cuh
@@ -174,10 +174,10 @@ mutation("a wave launched like any kernel" simt/scan.hpp "scanning.cooperative =
 mutation("a wave's cell not cleared" device/decoupled_look_back.cuh
          "if (simt::thread_index() == 0) state.tile_totals.clear(tile);" "")
 mutation("a wave's cell cleared after the arrival" device/decoupled_look_back.cuh
-         "      if (simt::thread_index() == 0) state.tile_totals.clear(tile);
-      simt::tell<simt::news::ready, Warps + 1>();"
-         "      simt::tell<simt::news::ready, Warps + 1>();
-      if (simt::thread_index() == 0) state.tile_totals.clear(tile);")
+         "        if (simt::thread_index() == 0) state.tile_totals.clear(tile);
+        simt::tell<simt::news::ready, Warps + 1>();"
+         "        simt::tell<simt::news::ready, Warps + 1>();
+        if (simt::thread_index() == 0) state.tile_totals.clear(tile);")
 mutation("a wave's warp arrives before it has been told" device/one_wave.cuh
          "  simt::be_told<simt::news::ready, Warps + 1>();" "")
 mutation("a wave does not wait to be told" device/one_wave.cuh

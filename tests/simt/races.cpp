@@ -69,18 +69,23 @@ TEST_CASE("a prefix before the totals between") {
 }
 /// Results for an iterator go out through the place of their row in shared memory; narrower ones than elements through other places
 /// of it than their own elements had.
-TEST_CASE("4 bytes to 1, to an iterator") {
+TEST_CASE("4 bytes to 1, to an iterator or misaligned") {
   test::for_each_trial(20, [&](test::trial &one) {
-    const std::size_t n = test::pick_size(one, test::tree_sizes(4, 4), 2 * 4096);
+    const std::size_t n = test::pick_size(one, test::tree_sizes(4, 4), 2 * 4096), shift = one.random() % 4;
     std::vector<std::uint32_t> input;
-    std::vector<std::uint8_t> output(n), expected;
+    std::vector<std::uint8_t> output(n + shift), expected(shift);
     for (std::uint32_t i = 0, sum = 0; i < n; ++i) {
       input.push_back(static_cast<std::uint32_t>(one.random()));
       expected.push_back(static_cast<std::uint8_t>(sum += input.back()));
     }
-    test::scan_as<kind::inclusive, 4, std::uint8_t>(static_cast<const std::uint32_t *>(input.data()),
-                                                    test::writing_iterator<std::uint8_t>(output.data()), std::uint8_t{0},
-                                                    lookback::plus{}, n, one.schedule);
+    const auto scan = [&](auto to) {
+      test::scan_as<kind::inclusive, 4, std::uint8_t>(static_cast<const std::uint32_t *>(input.data()), to, std::uint8_t{0},
+                                                      lookback::plus{}, n, one.schedule);
+    };
+    if (one.random() % 2 == 0)
+      scan(test::writing_iterator<std::uint8_t>(output.data() + shift));
+    else
+      scan(output.data() + shift);
     REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
   });
 }

@@ -24,7 +24,7 @@ LOOKBACK_DEVICE simt::vector_words<Bytes> load_shifted(const unsigned char *addr
 }
 
 /// Vector of the lane of a row of T that waits at `row`; `aligned`: to 16 bytes. What is not is shifted into place, or, unless
-/// `Shifts`, gathered: less code, to compile and to fetch, but 2.4 times slower where that counts (H200, 2^28 i32).
+/// `Shifts`, gathered: less code, to compile and to fetch, but slower where that counts.
 template <bool Shifts, int E, class T>
 LOOKBACK_DEVICE lane_vector<T, E> staged_vector(const unsigned char *row, bool aligned) {
   constexpr int bytes = lane_vector<T, E>::bytes;
@@ -34,7 +34,11 @@ LOOKBACK_DEVICE lane_vector<T, E> staged_vector(const unsigned char *row, bool a
     vector.words = simt::load_vector<bytes>(mine);
   } else if constexpr (!Shifts && alignof(T) >= 4) {
     LOOKBACK_UNROLL
-    for (int k = 0; k < E; ++k) vector.set(k, reinterpret_cast<const T *>(mine)[k]);
+    for (int k = 0; k < E; ++k) {
+      const T item = reinterpret_cast<const T *>(
+          mine)[k]; // a load of its own: bytes of what is referred to would be loaded one by one
+      vector.set(k, item);
+    }
   } else {
     vector.words = load_shifted<bytes, alignof(T)>(mine);
   }

@@ -135,35 +135,36 @@ LOOKBACK_DEVICE simt::vector_words<Bytes> shifted(const simt::vector_words<Bytes
   return result;
 }
 
-/// Writes a whole row, 16 bytes a lane, to `row`, which is aligned to `Alignment` bytes but not to 16: as aligned vectors, made of
-/// what two lanes have. The row's ends are less than a vector: lane 0 makes one of both, and 16 lanes write a byte of it each.
-template <int Alignment>
-LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<16> &own) {
-  const int lane = simt::lane_index(), skip = static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % 16);
-  simt::vector_words<16> below;
+/// Writes a whole row, a vector of `Bytes` bytes a lane, to `row`, which is aligned to `Alignment` bytes but not to Bytes: as aligned
+/// vectors, made of what two lanes have. The row's ends are less than a vector: lane 0 makes one of both, and `Bytes` lanes
+/// write a byte of it each.
+template <int Alignment, int Bytes>
+LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<Bytes> &own) {
+  const int lane = simt::lane_index(), skip = static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % Bytes);
+  simt::vector_words<Bytes> below;
   LOOKBACK_UNROLL
-  for (int w = 0; w < 4; ++w) {
+  for (int w = 0; w < Bytes / 4; ++w) {
     const auto last = simt::broadcast(own.words[w], simt::warp_threads - 1);
     below.words[w] = simt::shuffle_up(own.words[w], 1);
     if (lane == 0) below.words[w] = last;
   }
-  const auto mine = shifted<Alignment>(below, own, 16 - skip);
+  const auto mine = shifted<Alignment>(below, own, Bytes - skip);
   unsigned char *const aligned = row - skip;
-  if (lane > 0) simt::store_vector<16>(aligned + 16 * lane, mine);
+  if (lane > 0) simt::store_vector<Bytes>(aligned + Bytes * lane, mine);
   std::uint32_t word = 0; // of lane 0's vector, the one with byte `lane`
   LOOKBACK_UNROLL
-  for (int w = 0; w < 4; ++w) {
+  for (int w = 0; w < Bytes / 4; ++w) {
     const auto ends = simt::broadcast(mine.words[w], 0);
     if (lane / 4 == w) word = ends;
   }
-  if (lane < 16)
-    aligned[lane < skip ? 16 * simt::warp_threads + lane : lane] = static_cast<unsigned char>(word >> lane % 4 * 8);
+  if (lane < Bytes)
+    aligned[lane < skip ? Bytes * simt::warp_threads + lane : lane] = static_cast<unsigned char>(word >> lane % 4 * 8);
 }
 
 /// Writes a blocked row; elements from `existing` on are not written. Where vectors may not go, because they are not aligned there,
 /// those of 1- and 2-byte elements are shifted, with `Shifts` those of 4-byte elements, too (3 % slower than aligned against
-/// 10 %: H200, 2^28 i32); wider elements go one by one. What is no vector goes `Through` `shared`, the row's place in shared
-/// memory and no longer needed.
+/// 10 %: H200, 2^28 i32); wider elements, and vectors of less than 4 bytes, go one by one. What is no vector goes `Through`
+/// `shared`, the row's place in shared memory and no longer needed.
 template <int E, bool Through, bool Shifts, class T, class Iterator>
 LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, void *shared,
                                const lane_vector<T, E> &vector) {
@@ -175,7 +176,7 @@ LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, void
       simt::store_vector<bytes>(row + lane * E, vector.words);
       return;
     }
-    if constexpr (bytes == 16 && sizeof(T) <= (Shifts ? 4 : 2)) {
+    if constexpr (bytes >= 4 && E > 1 && sizeof(T) <= (Shifts ? 4 : 2)) {
       if (!as_vectors && existing == simt::warp_threads * E) {
         store_shifted<alignof(T)>(reinterpret_cast<unsigned char *>(row), vector.words);
         return;

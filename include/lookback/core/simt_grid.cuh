@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The barrier of a cooperative launch, in two halves. The driver lends each such launch the memory for it.
+// The barrier of a cooperative launch, in two halves, and what the warps of a block tell each other around it. The driver lends each
+// such launch the memory for it.
 //
 // This is what cooperative_groups::grid_group::barrier_arrive() and barrier_wait() are compiled to, in the toolkit 13.0 for sm_70
 // and newer: the same word (cooperative_groups/details/driver_abi.h), the same protocol (details/sync.h), so that the two may
@@ -55,10 +56,11 @@ LOOKBACK_DEVICE grid_arrival arrive_at_grid() {
 }
 /// By the thread that has arrived: returns when all blocks have.
 LOOKBACK_DEVICE void wait_for_grid(grid_arrival before) {
-  unsigned now;
-  do {
+  for (spin_bound bound;; bound.count("other blocks at the barrier of the grid", 0)) {
+    unsigned now;
     asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(detail::grid_barrier()) : "memory");
-  } while (((before ^ now) & 0x80000000u) == 0);
+    if (((before ^ now) & 0x80000000u) != 0) return;
+  }
 }
 
 } // namespace lookback::simt

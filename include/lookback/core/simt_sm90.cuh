@@ -56,6 +56,18 @@ LOOKBACK_DEVICE void wait(barrier &b, unsigned parity) {
                : "memory");
 #endif
 }
+/// The same, and what other blocks of the cluster have sent is seen.
+LOOKBACK_DEVICE void wait_for_sent(barrier &b, unsigned parity) {
+  for (spin_bound bound;; bound.count("words sent to the barrier at", detail::shared_address(&b))) {
+    unsigned ended;
+    asm volatile("{\n .reg .pred done;\n mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%1], %2;\n "
+                 "selp.u32 %0, 1, 0, done;\n}"
+                 : "=r"(ended)
+                 : "r"(detail::shared_address(&b)), "r"(parity)
+                 : "memory");
+    if (ended != 0) return;
+  }
+}
 /// Copies `bytes`, a multiple of 16 between addresses aligned to 16, from global to shared memory; they count on `b`.
 LOOKBACK_DEVICE void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -80,7 +92,7 @@ LOOKBACK_DEVICE void arrive_at_cluster() {
 LOOKBACK_DEVICE void wait_for_cluster() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 
 /// Sends a word to where block `rank` of the cluster has what this block has at `mine`, in shared memory; 4 bytes of what is owed
-/// to that block's `b`. Seen by who has waited for the phase.
+/// to that block's `b`. Seen by who has waited for the phase with wait_for_sent().
 LOOKBACK_DEVICE void send(const std::uint32_t &mine, unsigned rank, std::uint32_t word, const barrier &b) {
   asm volatile(
       "{\n .reg .b32 place, told;\n mapa.shared::cluster.u32 place, %0, %2;\n mapa.shared::cluster.u32 told, %1, "

@@ -11,9 +11,9 @@ namespace lookback::detail {
 
 inline constexpr unsigned cluster_tiles_at_most = 16; // half a group: the walk is one step of the tree
 
-/// Values that can be sent: those that are nothing but bytes.
+/// Values that are sent: those that are nothing but bytes, and few.
 template <class T>
-inline constexpr bool can_send = std::is_trivially_copyable<T>::value;
+inline constexpr bool can_send = std::is_trivially_copyable<T>::value && sizeof(T) <= 64;
 
 /// Where a block receives the totals of the tiles before its own: room in shared memory.
 template <class T>
@@ -40,7 +40,7 @@ LOOKBACK_DEVICE void expect_totals(cluster_totals<T> &shared, unsigned tile) {
 
 /// Sends tile `tile`'s total, if there is one, to the tiles behind it, and returns everything to its left: T(0) . ... in the tree's
 /// order. Called by every thread after expect_totals(); `total` is needed in the first warp alone. Every warp looks for itself, to
-/// save a barrier. A block ends when it has received everything, and owes nobody anything. Before sm_90 the code is empty, and
+/// save a barrier. A block ends when it has received everything; what it sent needs nothing of it. Before sm_90 the code is empty, and
 /// never launched.
 template <class Problem, class T, class Operator>
 LOOKBACK_DEVICE maybe<T> look_in_cluster(const Problem &problem, cluster_totals<T> &shared, unsigned tile,
@@ -57,7 +57,7 @@ LOOKBACK_DEVICE maybe<T> look_in_cluster(const Problem &problem, cluster_totals<
     for (int w = 0; w < words; ++w) simt::send(shared.totals[tile][w], lane, raw[w], shared.received);
   }
   simt::synchronize_warp();
-  simt::wait(shared.received, 0);
+  simt::wait_for_sent(shared.received, 0);
   uninitialized_array<T, 1> totals; // T(lane)
   if (lane < existing) std::memcpy(static_cast<void *>(&totals[0]), shared.totals[lane], sizeof(T));
   warp_inclusive_scan<1>(

@@ -14,7 +14,7 @@
 namespace lookback::detail {
 
 /// Where a tile looks for what is to its left: nowhere, since it is the only one; around, at tiles that all run at once, be they a
-/// cluster or a wave; over a wave that is too large for a cluster; or back.
+/// cluster or a wave; over a wave too large for the warps of those; or back.
 enum class look { nowhere, around, over_wave, back };
 
 /// A tile in the shared memory of a block. It waits there, not in registers, for what is to its left: tiles in flight hide the
@@ -88,9 +88,11 @@ public:
     const bool is_cluster = may_be_cluster && simt::cluster_blocks() > 1;
     if constexpr (may_be_cluster)
       if (is_cluster) expect_totals<reads_neighbours>(shared.cluster, tile);
-    if (is_together && !is_cluster) {
-      if (simt::thread_index() == 0) state.tile_totals.clear(tile);
-      simt::tell<simt::news::ready, Warps + 1>(); // the warp that waits for the grid arrives for all of us
+    if constexpr (is_together) {
+      if (!is_cluster) {
+        if (simt::thread_index() == 0) state.tile_totals.clear(tile);
+        simt::tell<simt::news::ready, Warps + 1>(); // the warp that waits for the grid arrives for all of us
+      }
     }
     if constexpr (!reads_neighbours) items.finish();
     uninitialized_array<T, rows> totals; // V(lane), inclusive
@@ -174,7 +176,7 @@ struct look_back_tuning {
 };
 
 /// Dynamic ids: a block's tile is the number of blocks that started before it, so every tile that it will wait for belongs
-/// to a block that is already running, and waiting always ends. A grid that is one cluster needs no such order.
+/// to a block that is already running, and waiting always ends. A cluster and a wave need no such order.
 template <class Problem, class Tuning>
 LOOKBACK_KERNEL(Tuning::value.block_warps() * simt::warp_threads,
                 simt::resident_blocks(Tuning::value.block_warps() * simt::warp_threads, Tuning::value.blocks))

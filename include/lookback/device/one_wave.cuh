@@ -19,7 +19,7 @@ struct wave_totals {
   uninitialized_array<T, 1> within; // T of the tile's own group, up to the tile before it
 };
 
-/// By the warp of each block that waits: until every cell of the grid is clear. By then the block has published its total.
+/// By the warp of each block that waits: until every cell of the grid is clear. Meanwhile the block reduces its tile.
 template <int Warps>
 LOOKBACK_DEVICE void attend_wave() {
   simt::be_told<simt::news::ready, Warps + 1>(); // the block's cell is clear

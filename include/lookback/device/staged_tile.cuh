@@ -48,7 +48,7 @@ public:
   /// Whether all arrays begin at multiples of 16 bytes.
   LOOKBACK_DEVICE bool aligned() const { return skip_[0] == 0 && skip_[arrays - 1] == 0; }
 
-  /// By all threads of the block: starts to bring a tile of `existing` elements, which is there after finish().
+  /// By all threads of the first `Warps` warps: starts to bring a tile of `existing` elements, which is there after finish().
   template <bool KnownAligned>
   LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int existing) const {
     if constexpr (KnownAligned && arrays == 1) {
@@ -65,7 +65,7 @@ public:
     else
       simt::synchronize_warps<Warps>();
   }
-  /// By all threads: asks for a whole tile to be brought to the L2 cache.
+  /// By the same: asks for a whole tile to be brought to the L2 cache.
   LOOKBACK_DEVICE void prefetch(unsigned tile) const {
     prefetch_array<0>(tile);
     if constexpr (arrays == 2) prefetch_array<1>(tile);

@@ -32,6 +32,7 @@ inline void arrive_and_expect(barrier &b, unsigned bytes, EMULATOR_CALLER) {
   emulator::arrive(detail::touched(b), bytes, where);
 }
 inline void wait(barrier &b, unsigned parity, EMULATOR_CALLER) { emulator::wait(detail::touched(b), parity, where); }
+inline void wait_for_sent(barrier &b, unsigned parity, EMULATOR_CALLER) { emulator::wait(detail::touched(b), parity, where); }
 inline void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b, EMULATOR_CALLER) {
   emulator::bulk_copy(shared, global, bytes, detail::touched(b), where);
 }
