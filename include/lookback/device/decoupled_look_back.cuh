@@ -30,12 +30,11 @@ class tile_scan {
   using stored = typename Problem::stored;
 
   static constexpr bool may_be_cluster = Where == look::around && can_send<T>;
-  static constexpr bool shifts = Where == look::back; // elsewhere tiles are few, and code counts
 
   struct nothing {};
 
 public:
-  using source = tile_source<Problem, Warps, shifts>;
+  using source = tile_source<Problem, Warps>;
   static constexpr bool is_together = Where == look::around || Where == look::over_wave;
 
   /// How far ahead of itself a block asks for a tile, and brings it to the L2 cache for whoever will scan it: then tiles
@@ -151,8 +150,8 @@ public:
             results.set(k, static_cast<stored>(problem.project(scanned, element)));
           });
       void *const place = items.template row_of<Aligned>(shared.tile, row);
-      store_row<E, in_place, shifts>(output + i * shape::row_elements, exist, vectors && (whole || vector_stores),
-                                     place, results);
+      store_row<E, in_place, false>(output + i * shape::row_elements, exist, vectors && (whole || vector_stores), place,
+                                    results);
     };
     LOOKBACK_UNROLL
     for (int i = 0; i < rows; ++i) {

@@ -60,8 +60,9 @@ template <class Problem>
 inline constexpr bool can_stage =
     staged_input<typename Problem::input_type>::template possible<Problem::shape::vector_elements>;
 
-template <class Problem, int Warps, bool Shifts>
+/// What is not aligned is gathered: there are many of these kernels, so code counts, and the pipeline takes what is long.
+template <class Problem, int Warps>
 using tile_source =
-    std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps, Shifts>, item_tile<Problem, Warps>>;
+    std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps, false>, item_tile<Problem, Warps>>;
 
 } // namespace lookback::detail
