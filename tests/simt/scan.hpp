@@ -108,13 +108,20 @@ void scan_tiles(Problem problem, std::uint64_t n, const emulator::schedule &chos
   prepared.run(std::move(scanning));
 }
 
+/// Warps that can be resident together: ThreadSanitizer takes more than a megabyte for each of their lanes.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr std::uint64_t warps_at_once = 110;
+#else
+inline constexpr std::uint64_t warps_at_once = 1u << 20;
+#endif
+
 /// One tile alone; and where tiles are more, any of the ways that dispatch has for so many.
 template <int Warps, class Problem>
 void scan(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
   using lookback::detail::look;
   const std::uint64_t tiles = Problem::shape::tiles(n), die = chosen.seed / 5 % 4;
   if (tiles == 1) return scan_tiles<Warps, look::nowhere>(problem, n, chosen);
-  if (die == 0) return scan_tiles<Warps, look::over_wave>(problem, n, chosen);
+  if (die == 0 && tiles * (Warps + 1) <= warps_at_once) return scan_tiles<Warps, look::over_wave>(problem, n, chosen);
   if constexpr (lookback::detail::can_send<typename Problem::accumulator>)
     if (die == 1 && tiles <= lookback::detail::cluster_tiles_at_most)
       return scan_tiles<Warps, look::around, true>(problem, n, chosen);
