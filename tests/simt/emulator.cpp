@@ -94,6 +94,7 @@ struct warp_state {
   // Every lane is in exactly one of these, or runs.
   std::uint32_t ready = full, in_warp = 0, in_block = 0, in_part = 0, untold[2] = {}, stalled = 0, in_grid = 0, in_barrier = 0, in_cluster = 0, in_grid_barrier = 0,
                 finished = 0;
+  std::uint32_t starved = 0;  // lanes that run only when nobody else can
   std::uint64_t watched = 0;  // a bit for each address that was looked at, by its hash
   std::uint32_t outdated = 0; // lanes whose last look may be out of date
   meeting meets;
@@ -151,7 +152,6 @@ struct block_state {
   int finished = 0;
   char began = 0; // whose address a clock hangs on
   bool arrived_at_grid = false; // and has not waited
-  bool starved = false;
   std::map<const void *, barrier_state> barriers;
   std::vector<bulk_job> jobs;
   std::uint64_t delayed_until = 0;
@@ -205,6 +205,7 @@ public:
 private:
   void admit();
   bool start_block();
+  void starve(block_state &block);
   block_state *choose();
   void run_block(block_state &block);
   bool make_copy();
@@ -213,8 +214,9 @@ private:
   bool wake_everyone();
   std::string who_waits() const;
   std::string cell_name(const void *address) const;
-  static bool runnable(const block_state &block) {
-    return std::any_of(block.warps.begin(), block.warps.end(), [](const warp_state &w) { return w.ready != 0; });
+  static bool runnable(const block_state &block, bool starved_too) {
+    return std::any_of(block.warps.begin(), block.warps.end(),
+                       [=](const warp_state &w) { return (w.ready & (starved_too ? full : ~w.starved)) != 0; });
   }
 
   const std::vector<named_memory> &names_;
@@ -272,7 +274,8 @@ machine::machine(const schedule &chosen, const std::vector<kernel> &stream, cons
   slots_ = which == mode::one_slot ? 1 : slots[random.below(3)];
   for (const kernel &code : stream)
     slots_ = std::max(slots_, code.cluster ? code.blocks : code.resident);
-  if (which == mode::starve_one_block) starved_ = random.below(most) + (grids_.size() > 1 ? stream.front().blocks : 0);
+  if (which == mode::starve_one_block || which == mode::starve_one_thread)
+    starved_ = random.below(most) + (grids_.size() > 1 ? stream.front().blocks : 0);
 }
 
 machine::~machine() {
@@ -374,7 +377,7 @@ bool machine::start_block() {
     }
     // Room that threads fill is made here: ThreadSanitizer would see one free what another had.
     block->jobs.reserve(64);
-    block->starved = started_++ == starved_;
+    if (started_++ == starved_) starve(*block);
     // What came before the launch is ordered before every thread of it; under ThreadSanitizer fibers outlive launches.
     release(&block->grid->began);
     release(&block->began);
@@ -382,6 +385,16 @@ bool machine::start_block() {
     return true;
   }
   return false;
+}
+
+void machine::starve(block_state &block) {
+  if (which == mode::starve_one_block) {
+    for (warp_state &warp : block.warps) warp.starved = full;
+    return;
+  }
+  const bool any_warp = random.below(2) == 0, any_lane = random.below(2) == 0;
+  const unsigned warp = any_warp ? random.below(static_cast<unsigned>(block.warps.size())) : 0;
+  block.warps[warp].starved = 1u << (any_lane ? random.below(warp_threads) : 0);
 }
 
 void machine::admit() {
@@ -395,14 +408,14 @@ void machine::admit() {
 block_state *machine::choose() {
   candidates_.clear();
   for (const auto &block : resident)
-    if (!block->starved && block->delayed_until <= steps && runnable(*block)) candidates_.push_back(block.get());
+    if (block->delayed_until <= steps && runnable(*block, false)) candidates_.push_back(block.get());
   if (candidates_.empty()) {
     if (resident.size() < slots_ && start_block()) {
       idle_wakes_ = 0;
       return choose();
     }
     for (const auto &block : resident)
-      if (runnable(*block)) candidates_.push_back(block.get());
+      if (runnable(*block, true)) candidates_.push_back(block.get());
   }
   if (candidates_.empty()) return nullptr;
   block_state *const chosen = candidates_[random.below(static_cast<unsigned>(candidates_.size()))];
@@ -416,14 +429,15 @@ void machine::run_block(block_state &block) {
     // A warp of those that can run, and its lanes from any one on, in either direction.
     const auto warps = static_cast<unsigned>(block.warps.size());
     unsigned w = random.below(warps);
-    while (block.warps[w].ready == 0) w = (w + 1) % warps;
-    warp_state &warp = block.warps[w];
+    const bool starved_too = !runnable(block, false);
+    const auto able = [&] { return block.warps[w].ready & (starved_too ? full : ~block.warps[w].starved); };
+    while (able() == 0) w = (w + 1) % warps;
     const std::uint64_t bits = random.next();
     const unsigned first = bits % warp_threads;
     const bool down = bits >> 8 & 1;
     for (unsigned i = 0; i < warp_threads && !preempt; ++i) {
       const unsigned l = (down ? first - i : first + i) % warp_threads;
-      if (!(warp.ready >> l & 1)) continue;
+      if (!(able() >> l & 1)) continue;
       lane = &block.lanes[w * warp_threads + l];
       here = &lane->place;
       ++counted.resumptions;
@@ -432,7 +446,7 @@ void machine::run_block(block_state &block) {
       here = nullptr;
       if (!failure.empty()) return;
     }
-  } while (!preempt && runnable(block) && random.below(8) != 0);
+  } while (!preempt && runnable(block, false) && random.below(8) != 0);
 }
 
 void machine::give_back(fiber *one) {
@@ -981,6 +995,7 @@ const char *name_of(mode which) {
   case mode::one_slot: return "one_slot";
   case mode::reversed: return "reversed";
   case mode::starve_one_block: return "starve_one_block";
+  case mode::starve_one_thread: return "starve_one_thread";
   case mode::delay_after_publish: return "delay_after_publish";
   }
   return "?";

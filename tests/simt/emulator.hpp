@@ -26,9 +26,10 @@ enum class mode {
   one_slot,            // one block resident at a time, in any order
   reversed,            // as random, but blocks start from the last index to the first
   starve_one_block,    // one block runs only when no other can
+  starve_one_thread,   // one thread runs only when no other can; often a first one, which has most to do
   delay_after_publish, // a block that has just stored something waits: for a while, or until no other can run
 };
-inline constexpr int mode_count = 5;
+inline constexpr int mode_count = 6;
 const char *name_of(mode which);
 
 struct schedule {
