@@ -13,16 +13,34 @@
 
 namespace lookback::simt {
 
-/// Brings the `bytes` bytes from `address` on near the core.
-inline void prefetch(const void *address, std::size_t bytes) {
+/// Memory that will be read soon, in order. It is brought near the core a cache line at a time between other work: lines that are
+/// asked for together keep the core's results waiting (f32 sum of 2^26, two cores of a Xeon: 0.85 of a copy's speed, then 0.95).
+class lines_to_come {
+public:
+  lines_to_come() = default; // none
+  lines_to_come(const void *begin, const void *end)
+      : next_(static_cast<const unsigned char *>(begin)), end_(static_cast<const unsigned char *>(end)) {}
+
+  static constexpr int line = 64; // bytes
+  /// As much is read as is asked for, and as much is written: a line is asked for with every `pace` bytes of either.
+  static constexpr int pace = 2 * line;
+
+  /// Asks for the next line.
+  void ask() {
+    if (next_ >= end_) return;
 #if defined(__GNUC__)
-  constexpr std::size_t line = 64; // bytes
-  for (std::size_t b = 0; b < bytes; b += line)
-    __builtin_prefetch(static_cast<const unsigned char *>(address) + b, 0, 2);
-#else
-  static_cast<void>(address), static_cast<void>(bytes);
+    __builtin_prefetch(next_, 0, 2);
 #endif
-}
+    next_ += line;
+  }
+  /// The same with `bytes` of work.
+  void ask(std::size_t bytes) {
+    for (std::size_t b = 0; b < bytes; b += pace) ask();
+  }
+
+private:
+  const unsigned char *next_ = nullptr, *end_ = nullptr;
+};
 
 /// Bytes that are on their way to consecutive places past the caches, which then need not read first what is written over.
 /// Where there is no such store they are copied. Whole cache lines only: a line in two parts would be written twice, so its

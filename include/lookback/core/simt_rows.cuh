@@ -4,6 +4,7 @@
 // moves one element at a time to where it can be added.
 #pragma once
 
+#include <lookback/core/simt_host.cuh>
 #include <lookback/core/simt_lanes.cuh>
 
 #include <type_traits>
@@ -23,6 +24,7 @@ template <class T, int Rows = 1>
 struct several_lanes {
   using several = values<T, Rows>;
   static constexpr int count = 16 / sizeof(T), all = 32 / count, row = 32 * count; // lanes, and the elements of each
+  static constexpr int pace = lines_to_come::pace / (16 * count * Rows); // with every so many, a line that is to come
 
   /// Lanes count * g and on of the rows that begin at `items`.
   LOOKBACK_HOST_INLINE several_lanes(const T *items, int g) {
@@ -98,18 +100,19 @@ private:
 };
 
 template <int Rows, class T>
-LOOKBACK_HOST_INLINE void reduce_rows(const T *items, T *lanes) {
+LOOKBACK_HOST_INLINE void reduce_rows(const T *items, T *lanes, lines_to_come &coming) {
   using some = several_lanes<T, Rows>;
   network_of_sums<T, Rows> network;
   values<T, Rows> x;
   LOOKBACK_HOST_UNROLL
   for (int g = 0; g < some::all; ++g) {
+    if (g % some::pace == 0) coming.ask();
     some(items, g).add_up(x), network.push(g, x);
     store(lanes + g * some::count, 32, x);
   }
 }
 template <int Rows, bool Inclusive, bool Streams, class T>
-LOOKBACK_HOST_INLINE void scan_rows(const T *items, const T *bases, const T *lanes, T *results) {
+LOOKBACK_HOST_INLINE void scan_rows(const T *items, const T *bases, const T *lanes, T *results, lines_to_come &coming) {
   using some = several_lanes<T, Rows>;
   values<T, Rows> base, left;
   fill(base, bases);
@@ -122,17 +125,18 @@ LOOKBACK_HOST_INLINE void scan_rows(const T *items, const T *bases, const T *lan
       load(left, lanes + g * some::count - 1, 32);
       left = base + left;
     }
+    if (g % some::pace == 0) coming.ask();
     some(items, g).template write<Inclusive, Streams>(left, false, results, g);
   }
 }
 #if defined(LOOKBACK_AVX)
 template <class T>
-LOOKBACK_AVX void reduce_two_rows(const T *items, T *lanes) {
-  reduce_rows<2>(items, lanes);
+LOOKBACK_AVX void reduce_two_rows(const T *items, T *lanes, lines_to_come &coming) {
+  reduce_rows<2>(items, lanes, coming);
 }
 template <bool Inclusive, class T>
-LOOKBACK_AVX void scan_two_rows(const T *items, const T *bases, const T *lanes, T *results) {
-  scan_rows<2, Inclusive, false>(items, bases, lanes, results);
+LOOKBACK_AVX void scan_two_rows(const T *items, const T *bases, const T *lanes, T *results, lines_to_come &coming) {
+  scan_rows<2, Inclusive, false>(items, bases, lanes, results, coming);
 }
 #endif
 
@@ -151,33 +155,29 @@ LOOKBACK_HOST_INLINE void move_left(const Values &bases, Values &before, const V
 
 /// V of `rows` whole rows of `items`, to `lanes`: (rows, 32).
 template <class T>
-void reduce_rows_of_sums(const T *items, int rows, T *lanes) {
+void reduce_rows_of_sums(const T *items, int rows, T *lanes, lines_to_come &coming) {
   constexpr int row = detail::several_lanes<T>::row;
   int r = 0;
 #if defined(LOOKBACK_AVX)
   if (detail::has_avx())
-    for (; r + 1 < rows; r += 2) detail::reduce_two_rows(items + r * row, lanes + r * 32);
+    for (; r + 1 < rows; r += 2) detail::reduce_two_rows(items + r * row, lanes + r * 32, coming);
 #endif
-  for (; r < rows; ++r) detail::reduce_rows<1>(items + r * row, lanes + r * 32);
+  for (; r < rows; ++r) detail::reduce_rows<1>(items + r * row, lanes + r * 32, coming);
 }
 
 /// Results of `rows` whole rows of `items`, which may be where these are, from what is left of each row, `bases`, and V of its `lanes`.
-/// `Streams`: past the caches, to a place aligned to 16 bytes. Before every row, or two, `before(r, count)` is called.
-template <bool Inclusive, bool Streams, class T, class Before>
-void scan_rows_of_sums(const T *items, int rows, const T *bases, const T *lanes, T *results, Before before) {
+/// `Streams`: past the caches, to a place aligned to 16 bytes.
+template <bool Inclusive, bool Streams, class T>
+void scan_rows_of_sums(const T *items, int rows, const T *bases, const T *lanes, T *results, lines_to_come &coming) {
   constexpr int row = detail::several_lanes<T>::row;
   int r = 0;
 #if defined(LOOKBACK_AVX)
   if (!Streams && detail::has_avx()) // lines past the caches are to be filled one after the other
-    for (; r + 1 < rows; r += 2) {
-      before(r, 2);
-      detail::scan_two_rows<Inclusive>(items + r * row, bases + r, lanes + r * 32, results + r * row);
-    }
+    for (; r + 1 < rows; r += 2)
+      detail::scan_two_rows<Inclusive>(items + r * row, bases + r, lanes + r * 32, results + r * row, coming);
 #endif
-  for (; r < rows; ++r) {
-    before(r, 1);
-    detail::scan_rows<1, Inclusive, Streams>(items + r * row, bases + r, lanes + r * 32, results + r * row);
-  }
+  for (; r < rows; ++r)
+    detail::scan_rows<1, Inclusive, Streams>(items + r * row, bases + r, lanes + r * 32, results + r * row, coming);
 }
 
 /// Both at once, of one row. With `HasBase`, `base` is everything left of the row, otherwise nothing is. Returns V of its last lane.
@@ -235,9 +235,9 @@ void scan_row_of_sums(const T *items, int count, T base, T *results) {
 template <class T>
 inline constexpr bool sums_rows = false;
 template <class T>
-void reduce_rows_of_sums(const T *, int, T *) {}
-template <bool Inclusive, bool Streams, class T, class Before>
-void scan_rows_of_sums(const T *, int, const T *, const T *, T *, Before) {}
+void reduce_rows_of_sums(const T *, int, T *, lines_to_come &) {}
+template <bool Inclusive, bool Streams, class T>
+void scan_rows_of_sums(const T *, int, const T *, const T *, T *, lines_to_come &) {}
 template <bool Inclusive, bool HasBase, class T>
 T scan_row_of_sums(const T *, T base, T *) {
   return base;

@@ -76,7 +76,8 @@ private:
       for (auto &one : batches)
         for (auto &tile : one) tile = std::make_unique<tile_scan>(problem_, streams_);
       std::size_t begin = take_batch();
-      for (std::size_t id = begin; id < end_of(begin); ++id) reduce(*batches[0][id - begin], id);
+      simt::lines_to_come none;
+      for (std::size_t id = begin; id < end_of(begin); ++id) reduce(*batches[0][id - begin], id, none);
       for (int current = 0; begin < tiles_ && !failed_.load(std::memory_order_relaxed); current ^= 1)
         begin = scan_batch(begin, batches[current], batches[current ^ 1]);
     } catch (const abandoned &) {
@@ -92,13 +93,16 @@ private:
     lanes<T> within; // T, inclusive, of the group's tiles up to this batch
     const maybe<T> before = look_back(begin, tiles, within);
     const std::size_t next = take_batch();
+    const auto place = [this](std::size_t id) { return std::min<std::ptrdiff_t>(first_of(id), n_); };
+    auto lines = lines_of(problem_, place(next), place(end_of(next)));
+    lines.ask(shape::tile_elements * sizeof(typename Problem::item)); // half a tile; scanning one brings the other half
     for (std::size_t b = 0; b < batch_tiles; ++b) {
       if (begin + b < tiles_) {
         maybe<T> prefix = before;
         if (const std::size_t mine = (begin + b) % group_tiles; mine > 0) prefix.append(op, within[mine - 1]);
-        tiles[b]->scan(prefix.exists() ? &prefix.value() : nullptr, next + b + 1 < tiles_ ? first_of(next + b) : -1);
+        tiles[b]->scan(prefix.exists() ? &prefix.value() : nullptr, lines);
       }
-      if (next + b < tiles_) reduce(*coming[b], next + b);
+      if (next + b < tiles_) reduce(*coming[b], next + b, lines);
     }
     return next;
   }
@@ -109,8 +113,9 @@ private:
   }
   std::size_t end_of(std::size_t begin) const { return std::min(begin + batch_tiles, tiles_); }
   static std::ptrdiff_t first_of(std::size_t id) { return static_cast<std::ptrdiff_t>(id) * shape::tile_elements; }
-  void reduce(tile_scan &tile, std::size_t id) const {
-    tile.reduce(first_of(id), static_cast<int>(std::min<std::int64_t>(n_ - first_of(id), shape::tile_elements)));
+  void reduce(tile_scan &tile, std::size_t id, simt::lines_to_come &coming) const {
+    const auto first = first_of(id);
+    tile.reduce(first, static_cast<int>(std::min<std::int64_t>(n_ - first, shape::tile_elements)), coming);
   }
 
   template <class Ready>

@@ -63,19 +63,21 @@ class sum_tile {
 public:
   explicit sum_tile(const Problem &problem, bool streams) : problem_(problem), items_(problem), streams_(streams) {}
 
-  void reduce(std::ptrdiff_t first, int existing) {
+  void reduce(std::ptrdiff_t first, int existing, simt::lines_to_come &coming) {
     first_ = first;
     existing_ = existing;
     items_.open(first, existing);
     if (existing < shape::tile_elements) return;
     const auto items = items_.from(0);
     T total{};
-    for (int i = 0; i < shape::tile_elements; ++i) total = wrapping_sum(total, static_cast<T>(items[i]));
+    for (int r = 0; r < shape::tile_rows; ++r) {
+      coming.ask(row_bytes);
+      for (int i = r * row; i < (r + 1) * row; ++i) total = wrapping_sum(total, static_cast<T>(items[i]));
+    }
     total_ = total;
   }
   const T &total() const { return total_; }
-  void scan(const T *prefix, std::ptrdiff_t next) {
-    constexpr int row = shape::row_elements;
+  void scan(const T *prefix, simt::lines_to_come &coming) {
     const auto results = problem_.output + first_;
     T running = prefix != nullptr ? *prefix : T{};
     int i = 0;
@@ -84,7 +86,7 @@ public:
         using stored = typename Problem::stored;
         simt::line_stream<row * sizeof(stored)> lines(results);
         for (; i + row <= existing_; i += row) {
-          if (next >= 0) items_.prefetch(next + i, row);
+          coming.ask(row_bytes);
           running = scan_sum(problem_, items_.from(i), static_cast<stored *>(lines.next()), row, running);
           lines.push();
         }
@@ -92,12 +94,15 @@ public:
     }
     for (; i < existing_; i += row) {
       const int count = std::min(existing_ - i, row);
-      if (next >= 0) items_.prefetch(next + i, count);
+      coming.ask(row_bytes);
       running = scan_sum(problem_, items_.from(i), results + i, count, running);
     }
   }
 
 private:
+  static constexpr int row = shape::row_elements;
+  static constexpr std::size_t row_bytes = row * sizeof(typename Problem::item);
+
   Problem problem_;
   tile_items<Problem, shape::tile_elements> items_;
   bool streams_;

@@ -75,17 +75,21 @@ public:
       return view(kept_.address() + i);
   }
 
-  /// Brings `count` elements of the input near, from `position` on, for a tile to come. A hint. The core then waits for
-  /// memory while it still has the results of this tile to compute.
-  void prefetch(std::ptrdiff_t position, int count) const {
-    if constexpr (stay) simt::prefetch(input_ + position, count * sizeof(item));
-  }
-
 private:
   input input_;
   std::ptrdiff_t first_ = 0;
   ordered_room<T, stay ? 1 : Capacity> kept_;
 };
+
+/// Elements `first` to `end` of the input, if they lie in memory: for tiles to come, of which the core then waits for memory
+/// while it still has results of this tile to compute.
+template <class Problem>
+simt::lines_to_come lines_of(const Problem &problem, std::ptrdiff_t first, std::ptrdiff_t end) {
+  if constexpr (std::is_pointer<typename Problem::input_type>::value)
+    return {problem.input + first, problem.input + end};
+  else
+    return {};
+}
 
 /// Whether items are accumulators where they are, and accumulators are results as they are.
 template <class Problem, class View, class Output, class T = typename Problem::accumulator>

@@ -53,11 +53,12 @@ public:
   void run() {
     constexpr std::int64_t tile_elements = shape::tile_elements;
     auto op = problem_.op;
+    auto coming = lines_of(problem_, std::min(tile_elements, n_), n_);
     for (std::int64_t first = 0; first < n_; first += tile_elements) {
       const std::int64_t left = n_ - first - tile_elements; // behind this tile
-      tile_.reduce(first, static_cast<int>(std::min(n_ - first, tile_elements)));
+      tile_.reduce(first, static_cast<int>(std::min(n_ - first, tile_elements)), coming);
       const maybe<T> &prefix = before_.prefix();
-      tile_.scan(prefix.exists() ? &prefix.value() : nullptr, left >= tile_elements ? first + tile_elements : -1);
+      tile_.scan(prefix.exists() ? &prefix.value() : nullptr, coming);
       if (left <= 0) return;
       before_.push(tile_.total(), op);
     }

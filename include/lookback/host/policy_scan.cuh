@@ -23,12 +23,13 @@ inline std::size_t useful_threads(std::int64_t bytes) {
 /// Scans n elements, which fit in `tile`.
 template <class Tile, class Problem>
 void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
-  tile.reduce(0, static_cast<int>(n));
+  simt::lines_to_come none;
+  tile.reduce(0, static_cast<int>(n), none);
   if constexpr (Problem::initial_type::exists) {
     const auto initial = static_cast<typename Problem::accumulator>(problem.initial.value);
-    tile.scan(&initial, -1);
+    tile.scan(&initial, none);
   } else {
-    tile.scan(nullptr, -1);
+    tile.scan(nullptr, none);
   }
 }
 

@@ -133,18 +133,17 @@ void scan_row(const View &items, const Output &results, int count, const typenam
 }
 
 /// Results of whole rows of sums: `bases` are left of the rows, `lanes` are V. `streams`: past the caches, wherever they begin.
-template <bool Inclusive, class T, class Before>
+template <bool Inclusive, class T>
 void scan_rows_of_sums(const T *items, int rows, const T *bases, const T *lanes, T *results, bool streams,
-                       Before before) {
+                       simt::lines_to_come &coming) {
   constexpr int row = lane_count * static_cast<int>(16 / sizeof(T)); // elements
-  if (!streams) return simt::scan_rows_of_sums<Inclusive, false>(items, rows, bases, lanes, results, before);
+  if (!streams) return simt::scan_rows_of_sums<Inclusive, false>(items, rows, bases, lanes, results, coming);
   if (reinterpret_cast<std::uintptr_t>(results) % 16 == 0)
-    return simt::scan_rows_of_sums<Inclusive, true>(items, rows, bases, lanes, results, before);
+    return simt::scan_rows_of_sums<Inclusive, true>(items, rows, bases, lanes, results, coming);
   simt::line_stream<row * sizeof(T)> lines(results);
   for (int r = 0; r < rows; ++r) {
-    before(r, 1);
     simt::scan_rows_of_sums<Inclusive, false>(items + r * row, 1, bases + r, lanes + r * lane_count,
-                                              static_cast<T *>(lines.next()), [](int, int) {});
+                                              static_cast<T *>(lines.next()), coming);
     lines.push();
   }
 }

@@ -17,6 +17,7 @@ class tree_tile {
   using output_type = typename Problem::output_type;
   static constexpr int E = shape::vector_elements;
   static constexpr int row_elements = shape::row_elements;
+  static constexpr std::size_t row_bytes = row_elements * sizeof(typename Problem::item);
   using view = typename tile_items<Problem, Rows * row_elements>::view;
   static constexpr bool sums = sums_rows<Problem, view>;
 
@@ -25,8 +26,8 @@ public:
   explicit tree_tile(const Problem &problem, bool streams = false)
       : items_(problem), output_(problem.output), project_(problem.project), op_(problem.op), streams_(streams) {}
 
-  /// Reads elements `first` to `first + existing`, and reduces vectors and rows.
-  void reduce(std::ptrdiff_t first, int existing) {
+  /// Reads elements `first` to `first + existing`, and reduces vectors and rows. Meanwhile it asks for some of what is `coming`.
+  void reduce(std::ptrdiff_t first, int existing, simt::lines_to_come &coming) {
     first_ = first;
     existing_ = existing;
     items_.open(first, existing);
@@ -34,9 +35,12 @@ public:
     rows_.clear();
     const int whole_rows = existing / row_elements;
     if constexpr (sums) {
-      if (whole_rows > 0) simt::reduce_rows_of_sums(&items_.from(0)[0], whole_rows, vectors_.address());
+      if (whole_rows > 0) simt::reduce_rows_of_sums(&items_.from(0)[0], whole_rows, vectors_.address(), coming);
     } else if constexpr (is_plain<T>) {
-      for (int r = 0; r < whole_rows; ++r) fold_whole_row(r, spare_.address() + r * lane_count);
+      for (int r = 0; r < whole_rows; ++r) {
+        coming.ask(row_bytes);
+        fold_whole_row(r, spare_.address() + r * lane_count);
+      }
       kogge_stone_of_rows(spare_.address(), vectors_.address(), whole_rows, op_);
     } else {
       for (int r = 0; r < whole_rows; ++r) reduce_row(r, lane_count);
@@ -64,13 +68,12 @@ public:
   /// Requires a full tile.
   const T &total() const { return rows_[Rows - 1]; }
 
-  /// Writes the results. `prefix` is everything left of the tile, or null; `next` is where the full tile begins that
-  /// this thread will reduce next, or negative.
-  void scan(const T *prefix, std::ptrdiff_t next) {
+  /// Writes the results. `prefix` is everything left of the tile, or null. Meanwhile it asks for some more of what is `coming`.
+  void scan(const T *prefix, simt::lines_to_come &coming) {
     int done = 0; // rows
     if constexpr (sums) {
       done = existing_ / row_elements;
-      scan_whole_sums(prefix, next, done);
+      scan_whole_sums(prefix, done, coming);
     } else if constexpr (is_plain<T> && is_plain<stored>) {
       done = existing_ / row_elements;
       for (int r = 0; r < done; ++r) add_base(prefix, r);
@@ -79,16 +82,16 @@ public:
         if (streams_) {
           simt::line_stream<row_elements * sizeof(stored)> lines(rows);
           for (int r = 0; r < done; ++r) {
-            scan_whole_row(prefix, r, next, static_cast<stored *>(lines.next()));
+            scan_whole_row(prefix, r, coming, static_cast<stored *>(lines.next()));
             lines.push();
           }
         } else {
-          for (int r = 0; r < done; ++r) scan_whole_row(prefix, r, next, rows + r * row_elements);
+          for (int r = 0; r < done; ++r) scan_whole_row(prefix, r, coming, rows + r * row_elements);
         }
       } else {
         for (int r = 0; r < done; ++r) {
           uninitialized_array<stored, row_elements> results;
-          scan_whole_row(prefix, r, next, &results[0]);
+          scan_whole_row(prefix, r, coming, &results[0]);
           for (int i = 0; i < row_elements; ++i) rows[r * row_elements + i] = results[i];
         }
       }
@@ -143,7 +146,7 @@ private:
   }
 
   /// Results of the first `count` rows, which are whole, of sums in the CPU's vectors.
-  void scan_whole_sums(const T *prefix, std::ptrdiff_t next, int count) {
+  void scan_whole_sums(const T *prefix, int count, simt::lines_to_come &coming) {
     if (count == 0) return;
     const T *const items = &items_.from(0)[0];
     stored *const results = output_ + first_;
@@ -154,17 +157,14 @@ private:
     }
     T bases[Rows];
     for (int i = r; i < count; ++i) with_base(prefix, i, [&](const T &base) { bases[i] = base; });
-    const auto fetch = [&](int row, int rows) {
-      if (next >= 0) items_.prefetch(next + (r + row) * row_elements, rows * row_elements);
-    };
     scan_rows_of_sums<Problem::inclusive>(items + r * row_elements, count - r, bases + r,
                                           vectors_.address() + r * lane_count, results + r * row_elements, streams_,
-                                          fetch);
+                                          coming);
   }
 
   /// Results of row r.
-  void scan_whole_row(const T *prefix, int r, std::ptrdiff_t next, stored *results) {
-    if (next >= 0) items_.prefetch(next + r * row_elements, row_elements);
+  void scan_whole_row(const T *prefix, int r, simt::lines_to_come &coming, stored *results) {
+    coming.ask(row_bytes);
     const auto items = items_.from(r * row_elements);
     if (prefix == nullptr && r == 0) {
       scan_lanes<1>(r, items, results);
