@@ -13,6 +13,8 @@
 
 namespace lookback::simt {
 
+inline constexpr std::size_t cache_line = 64; // bytes
+
 /// Memory that will be read soon, in order. It is brought near the core a cache line at a time between other work: lines that are
 /// asked for together keep the core's results waiting (f32 sum of 2^26, two cores of a Xeon: 0.85 of a copy's speed, then 0.95).
 class lines_to_come {
@@ -21,9 +23,8 @@ public:
   lines_to_come(const void *begin, const void *end)
       : next_(static_cast<const unsigned char *>(begin)), end_(static_cast<const unsigned char *>(end)) {}
 
-  static constexpr int line = 64; // bytes
   /// As much is read as is asked for, and as much is written: a line is asked for with every `pace` bytes of either.
-  static constexpr int pace = 2 * line;
+  static constexpr std::size_t pace = 2 * cache_line;
 
   /// Asks for the next line.
   void ask() {
@@ -31,7 +32,7 @@ public:
 #if defined(__GNUC__)
     __builtin_prefetch(next_, 0, 2);
 #endif
-    next_ += line;
+    next_ += cache_line;
   }
   /// The same with `bytes` of work.
   void ask(std::size_t bytes) {
@@ -61,34 +62,33 @@ public:
   void push() {
     end_ += Bytes;
     std::size_t done = 0;
-    for (; done + line <= end_; done += line, begin_ = 0) {
+    for (; done + cache_line <= end_; done += cache_line, begin_ = 0) {
       if (begin_ == 0)
         store_line(lines_ + done, room_ + done);
       else // the line's begin is not ours
-        std::memcpy(lines_ + begin_, room_ + begin_, line - begin_);
+        std::memcpy(lines_ + begin_, room_ + begin_, cache_line - begin_);
     }
     if (done == 0) return;
     lines_ += done;
     end_ -= done;
-    std::memcpy(room_, room_ + done, line);
+    std::memcpy(room_, room_ + done, cache_line);
   }
 
 private:
-  static constexpr std::size_t line = 64;
-  static std::size_t offset_of(const void *address) { return reinterpret_cast<std::uintptr_t>(address) % line; }
+  static std::size_t offset_of(const void *address) { return reinterpret_cast<std::uintptr_t>(address) % cache_line; }
   static void store_line(unsigned char *to, const unsigned char *from) {
 #if defined(__x86_64__) && defined(__SSE2__)
-    for (std::size_t b = 0; b < line; b += 16)
+    for (std::size_t b = 0; b < cache_line; b += 16)
       _mm_stream_si128(reinterpret_cast<__m128i *>(to + b),
                        _mm_load_si128(reinterpret_cast<const __m128i *>(from + b)));
 #else
-    std::memcpy(to, from, line);
+    std::memcpy(to, from, cache_line);
 #endif
   }
 
   unsigned char *lines_;    // the place of room_[0]
   std::size_t begin_, end_; // room_[begin_] to room_[end_ - 1] wait
-  alignas(line) unsigned char room_[Bytes + 2 * line];
+  alignas(cache_line) unsigned char room_[Bytes + 2 * cache_line];
 };
 inline void order_streams() {
 #if defined(__x86_64__) && defined(__SSE2__)
