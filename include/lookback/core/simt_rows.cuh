@@ -153,7 +153,7 @@ LOOKBACK_HOST_INLINE void move_left(const Values &bases, Values &before, const V
 
 } // namespace detail
 
-/// V of `rows` whole rows of `items`, to `lanes`: (rows, 32).
+/// V of `rows` whole rows of `items`, to `lanes`: (rows, 32). Meanwhile asks for what is `coming`, as the next does.
 template <class T>
 void reduce_rows_of_sums(const T *items, int rows, T *lanes, lines_to_come &coming) {
   constexpr int row = detail::several_lanes<T>::row;
