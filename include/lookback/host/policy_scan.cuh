@@ -69,8 +69,7 @@ void scan(const Problem &problem, std::int64_t n) {
   using shape = typename Problem::shape;
   const items_view<Problem> items(problem.input);
   if constexpr (is_integer_sum<Problem>) {
-    constexpr int few = 24; // or too few for vectors
-    if (n < std::max(few, 2 * shape::vector_elements)) {
+    if (n < 2 * shape::vector_elements) { // too few for vectors
       scan_sum_serially(problem, items, problem.output, 0, n, sum_before(problem));
       return;
     }
