@@ -28,10 +28,14 @@ struct cluster_totals {
 template <bool Ordered, class T>
 LOOKBACK_DEVICE void expect_totals(cluster_totals<T> &shared, unsigned tile) {
 #if LOOKBACK_TARGETS_SM_90
-  if (simt::thread_index() == 0) {
-    simt::initialize(shared.received, 1);
-    simt::publish_barriers();
-    simt::arrive_and_expect(shared.received, tile * sizeof(shared.totals[0]));
+  if (simt::warp_index() == 0) {
+    // The warps' barrier keeps this a branch: racecheck takes an initialization under a predicate for one by every warp.
+    if (simt::lane_index() == 0) {
+      simt::initialize(shared.received, 1);
+      simt::publish_barriers();
+    }
+    simt::synchronize_warp();
+    if (simt::lane_index() == 0) simt::arrive_and_expect(shared.received, tile * sizeof(shared.totals[0]));
   }
   simt::synchronize_warp();
   simt::arrive_at_cluster<Ordered>();

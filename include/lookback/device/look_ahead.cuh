@@ -43,8 +43,9 @@ public:
     const int warp = simt::warp_index();
     copying next;
     if (warp == 0) { // the first copies need nothing but their own barriers: they go before all else
-      if (simt::lane_index() == 0) shared_.initialize_copies();
+      if (simt::lane_index() == 0) shared_.initialize_first_copies();
       copy(next, storage::first_copies);
+      if (simt::lane_index() == 0) shared_.initialize_copies();
     } else if (simt::lane_index() == 0) {
       shared_.initialize_others(warp - 1, warps - 1);
     }

@@ -64,21 +64,25 @@ struct look_ahead_storage {
   /// Tiles whose copies begin before the block has met: no more than are in flight at once, each in a stage of its own.
   static constexpr int first_copies = Tuning::value.in_flight < stages ? Tuning::value.in_flight : stages;
   /// By the thread that begins those copies.
-  LOOKBACK_DEVICE void initialize_copies() {
+  LOOKBACK_DEVICE void initialize_first_copies() {
     for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], 1);
+    simt::publish_barriers();
+  }
+  /// By the same, when they are on their way.
+  LOOKBACK_DEVICE void initialize_copies() {
+    for (int s = first_copies; s < stages; ++s) simt::initialize(copied[s], 1);
+    simt::initialize(cleared, 1);
     simt::publish_barriers();
   }
   /// The other barriers, by one thread of each of `turns` warps, `turn` being this one's: initializing takes a while.
   LOOKBACK_DEVICE void initialize_others(int turn, int turns) {
     for (int s = turn; s < stages; s += turns) {
-      if (s >= first_copies) simt::initialize(copied[s], 1);
       simt::initialize(reduced[s], Tuning::value.scanning_warps);
       simt::initialize(rows_ready[s], simt::warp_threads);
       simt::initialize(prefix_ready[s], 1);
       simt::initialize(groups_ready[s], 1);
       simt::initialize(scanned[s], Tuning::value.scanning_warps);
     }
-    if (turn == 0) simt::initialize(cleared, 1);
     simt::publish_barriers();
   }
 #endif
