@@ -229,20 +229,27 @@ mutation("the publishing warp does not wait for its first lane" device/look_ahea
 mutation("totals read before all cells are cleared" device/look_ahead.cuh
          "simt::wait(shared_.cleared, 0);" "")
 mutation("the barrier of the cleared cells not initialized" device/look_ahead_prefix.cuh
-         "if (turn == 0) simt::initialize(cleared, 1);" "")
+         "    simt::initialize(cleared, 1);
+" "")
 mutation("barriers not published" device/look_ahead_prefix.cuh
-         "    if (turn == 0) simt::initialize(cleared, 1);
+         "simt::initialize(scanned[s], Tuning::value.scanning_warps);
+    }
     simt::publish_barriers();"
-         "    if (turn == 0) simt::initialize(cleared, 1);")
+         "simt::initialize(scanned[s], Tuning::value.scanning_warps);
+    }")
+mutation("barriers of the later copies not published" device/look_ahead_prefix.cuh
+         "    simt::initialize(cleared, 1);
+    simt::publish_barriers();"
+         "    simt::initialize(cleared, 1);")
 mutation("barriers of the first copies not published" device/look_ahead_prefix.cuh
          "simt::initialize(copied[s], 1);
     simt::publish_barriers();"
          "simt::initialize(copied[s], 1);")
 mutation("copies begun before the barriers are there" device/look_ahead.cuh
-         "      if (simt::lane_index() == 0) shared_.initialize_copies();
+         "      if (simt::lane_index() == 0) shared_.initialize_first_copies();
       copy(next, storage::first_copies);"
          "      copy(next, storage::first_copies);
-      if (simt::lane_index() == 0) shared_.initialize_copies();")
+      if (simt::lane_index() == 0) shared_.initialize_first_copies();")
 mutation("the first copies wait for a barrier that is not there yet" device/look_ahead.cuh
          "if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1);"
          "simt::wait(shared_.scanned[stage], next.at.phase ^ 1);")

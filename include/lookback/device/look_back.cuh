@@ -39,6 +39,7 @@ LOOKBACK_DEVICE void scan_totals(const cells<T> &tile_totals, unsigned first, un
     for (int u = 0; u < Window; ++u) ready = ready && (watched(u) >= tile || seen[u].ready());
     if (!ready) bound.count("totals of the tiles from", watched(0));
     ready = simt::all_of_warp(ready);
+    if (!ready) simt::back_off(); // all blocks ask for the same few lines, and those who publish wait behind them
   }
   LOOKBACK_UNROLL
   for (int u = 0; u < Window; ++u)
