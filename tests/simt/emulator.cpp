@@ -878,7 +878,7 @@ void wait(void *barrier, unsigned parity, source_line where) {
 
 void bulk_copy(void *to, const void *from, unsigned bytes, void *barrier, source_line) {
   machine &m = *running;
-  if (!m.barrier_at(barrier).published) m.fail("a bulk copy to a barrier that was not published"); // to copies it is another's
+  if (!m.barrier_at(barrier).published) m.fail("a bulk copy to a barrier that was not published"); // no copy has initialized it
   const auto misaligned = [](const void *address) { return reinterpret_cast<std::uintptr_t>(address) % 16 != 0; };
   if (bytes == 0 || bytes % 16 != 0 || misaligned(to) || misaligned(from)) m.fail("a bulk copy that is not aligned to 16 bytes");
   release(to); // the clock of the copy itself, which nobody else looks at
