@@ -196,6 +196,20 @@ TEST_CASE("paths: the interval monoid") {
   }
 }
 
+/// Every stage of the pipeline's ring is used again: one length, short enough for the tools of compute-sanitizer.
+TEST_CASE_TEMPLATE("paths: the ring comes round", T, std::int8_t, std::int32_t, std::int64_t, __int128) {
+  TEST_RANDOM(random);
+  const test::plus<T> op{};
+  const auto sum = [=](const T *x, T *y) { return detail::make_problem<true, T>(x, y, op, detail::no_initial{}); };
+  cudaDeviceProp device{};
+  REQUIRE_CUDA(cudaGetDeviceProperties(&device, 0));
+  const std::size_t tiles = 13 * device.multiProcessorCount + random() % device.multiProcessorCount;
+  std::vector<T> in;
+  for (std::size_t i = 0; i < tiles * test::tree_sizes(sizeof(T), sizeof(T)).tile - 1; ++i)
+    in.push_back(static_cast<T>(random()));
+  check_paths<T>(in, test::serial_inclusive(in, op), random, sum);
+}
+
 TEST_CASE("paths: in place") {
   TEST_RANDOM(random);
   const test::plus<std::int32_t> op{};

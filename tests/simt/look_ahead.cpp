@@ -128,7 +128,7 @@ void pipeline_by_key(std::uint64_t count) {
 // 16-byte elements: 1024 a tile.
 using wide = test::widened<test::interval, 16>;
 TEST_CASE("pipeline, 3 stages, 1 look-ahead warp") { pipeline<test::look_ahead_by<3, 2, 2, 2, 1>, test::interval, wide>(200, 35); }
-TEST_CASE("pipeline, 4 stages, 2 look-ahead warps") { pipeline<test::look_ahead_by<4, 2, 2, 4, 2>, test::interval, wide>(100, 70); }
+TEST_CASE("pipeline, 4 stages, 3 look-ahead warps, or 2") { pipeline<test::look_ahead_by<4, 2, 2, 4, 3, 2>, test::interval, wide>(100, 70); }
 TEST_CASE("pipeline, vectors of two elements") { pipeline<test::look_ahead_by<3, 3, 1, 2, 2>, test::interval, test::interval>(60, 34); }
 
 TEST_CASE("pipeline, 1-byte sums at any address") { sums<test::look_ahead_by<3, 2, 2, 4, 1>, std::uint8_t, std::uint8_t>(400); }

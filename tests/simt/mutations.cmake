@@ -232,10 +232,10 @@ mutation("the barrier of the cleared cells not initialized" device/look_ahead_pr
          "    simt::initialize(cleared, 1);
 " "")
 mutation("barriers not published" device/look_ahead_prefix.cuh
-         "simt::initialize(scanned[s], Tuning::value.scanning_warps);
+         "simt::initialize(scanned[s], Tuning::value.scanning_warps * simt::warp_threads);
     }
     simt::publish_barriers();"
-         "simt::initialize(scanned[s], Tuning::value.scanning_warps);
+         "simt::initialize(scanned[s], Tuning::value.scanning_warps * simt::warp_threads);
     }")
 mutation("barriers of the later copies not published" device/look_ahead_prefix.cuh
          "    simt::initialize(cleared, 1);
@@ -284,12 +284,12 @@ mutation("arrival before the row prefixes are written" device/look_ahead.cuh
       if (lane < whole_rows) construct(shared_.row_prefixes[at.stage][lane], row[0]);")
 mutation("row prefixes of one lane taken for all" device/look_ahead_prefix.cuh
          "simt::initialize(rows_ready[s], simt::warp_threads);" "simt::initialize(rows_ready[s], 1);")
-mutation("no warp barrier between the scan and the arrival" device/look_ahead.cuh
-         "    simt::synchronize_warp();
-    if (lane == 0) simt::arrive(shared_.scanned[at.stage]);"
-         "    if (lane == 0) simt::arrive(shared_.scanned[at.stage]);")
+mutation("a stage given back by one lane for all" device/look_ahead.cuh
+         "    simt::arrive(shared_.scanned[at.stage]);"
+         "    for (int l = 0; lane == 0 && l < 32; ++l) simt::arrive(shared_.scanned[at.stage]);")
 mutation("a stage given back by one warp for all" device/look_ahead_prefix.cuh
-         "simt::initialize(scanned[s], Tuning::value.scanning_warps);" "simt::initialize(scanned[s], 1);")
+         "simt::initialize(scanned[s], Tuning::value.scanning_warps * simt::warp_threads);"
+         "simt::initialize(scanned[s], simt::warp_threads);")
 mutation("row totals of one warp taken for all" device/look_ahead_prefix.cuh
          "simt::initialize(reduced[s], Tuning::value.scanning_warps);" "simt::initialize(reduced[s], 1);")
 mutation("a phase that does not flip" device/look_ahead_prefix.cuh "stage = 0, phase ^= 1;" "stage = 0;")
@@ -299,13 +299,18 @@ mutation("the groups of the tile before not waited for" device/look_ahead_prefix
          "if (i > 0) simt::wait(shared.groups_ready[before.stage], before.phase);" "")
 mutation("a prefix written before the stage's last tile is scanned" device/look_ahead_prefix.cuh
          "simt::wait(shared.scanned[at.stage], at.phase ^ 1);" "")
-mutation("no warp barrier between reading the groups and handing them on" device/look_ahead_prefix.cuh
-         "simt::synchronize_warp(); // every lane has read what lane 0's arrival allows others to write over" "")
+mutation("groups handed on by one lane for all" device/look_ahead_prefix.cuh
+         "    simt::arrive(shared.groups_ready[at.stage]);"
+         "    for (int l = 0; lane == 0 && l < 32; ++l) simt::arrive(shared.groups_ready[at.stage]);")
 mutation("arrival before the groups are written" device/look_ahead_prefix.cuh
          "      if (left.exists()) construct(shared.groups[at.stage][0], left.value());
-      simt::arrive(shared.groups_ready[at.stage]);"
-         "      simt::arrive(shared.groups_ready[at.stage]);
-      if (left.exists()) construct(shared.groups[at.stage][0], left.value());")
+    }
+    simt::arrive(shared.groups_ready[at.stage]);"
+         "    }
+    simt::arrive(shared.groups_ready[at.stage]);
+    if (lane == 0 && left.exists()) construct(shared.groups[at.stage][0], left.value());")
+mutation("tiles left to a look-ahead warp that does not work" device/look_ahead.cuh
+         "look_ahead(problem_, state_, column_, warp - 2, working," "look_ahead(problem_, state_, column_, warp - 2, 3,")
 mutation("arrival before the prefix is written" device/look_ahead_prefix.cuh
          "      if (left.exists()) construct(shared.prefix[at.stage][0], left.value());
       simt::arrive(shared.prefix_ready[at.stage]);"

@@ -15,7 +15,7 @@ void pipeline(Initial initial, test::interval first) {
     const std::size_t n = test::pick_size(one, test::tree_sizes(16, 8), elements.size(), 1025); // more than one tile
     std::vector<test::interval> output(n), expected;
     for (std::uint32_t i = 0; i < n; ++i) expected.push_back({first.begin, first.end + i});
-    test::scan_ahead<test::look_ahead_by<3, 2, 1, 2, 2>>(
+    test::scan_ahead<test::look_ahead_by<3, 2, 1, 2, 2, 1>>(
         lookback::detail::make_problem<Inclusive, test::interval>(elements.data(), output.data(),
                                                                   test::join_neighbours{}, initial),
         n, 1 + one.random() % 4, one.schedule);

@@ -128,9 +128,11 @@ void scan(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
   scan_tiles<Warps, look::back>(problem, n, chosen);
 }
 
-template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadWarps>
+/// A column of more than three tiles is a long one.
+template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadWarps, int LongColumnWarps = LookAheadWarps>
 struct look_ahead_by {
-  static constexpr lookback::detail::look_ahead_tuning value{Stages, InFlight, Depth, ScanningWarps, LookAheadWarps};
+  static constexpr lookback::detail::look_ahead_tuning value{Stages,         InFlight,        Depth, ScanningWarps,
+                                                             LookAheadWarps, LongColumnWarps, 3};
 };
 
 /// The pipeline, on at most `blocks` blocks.

@@ -9,8 +9,8 @@
 #   LOOKBACK_COMMIT                  where there is no git
 #
 # Under the four tools of compute-sanitizer, without suppressions: a short soak (all types, paths, alignments, streams, in
-# place, dawdling blocks), graphs and host threads that collide, by key, a type that copies itself, and every strategy of the
-# catalogue. What does not end in time is counted as not covered, never as clean.
+# place, dawdling blocks), graphs and host threads that collide, by key, a type that copies itself, the pipeline's ring coming round,
+# and every strategy of the catalogue. What does not end in time is counted as not covered, never as clean.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 build=${1:-build}
@@ -69,6 +69,7 @@ programs=(
   "trust/trust.concurrency -tc=captured*,host?threads?on?streams*"
   "device/device.by_key -tc=*without?a?default*"
   "device/device.types -tc=*trivially*"
+  "device/device.paths -tc=*ring?comes?round*"
   "catalogue/catalogue.doors"
 )
 # shellcheck disable=SC2317 # called by xargs

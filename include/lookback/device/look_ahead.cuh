@@ -45,7 +45,7 @@ public:
     if (warp == 0) { // the first copies need nothing but their own barriers: they go before all else
       if (simt::lane_index() == 0) shared_.initialize_first_copies();
       copy(next, storage::first_copies);
-      if (simt::lane_index() == 0) shared_.initialize_copies();
+      if (simt::lane_index() == 0) shared_.initialize_later_copies();
     } else if (simt::lane_index() == 0) {
       shared_.initialize_others(warp - 1, warps - 1);
     }
@@ -62,7 +62,8 @@ public:
       publish();
     } else if (warp < first_scanning_warp) {
       simt::wait(shared_.cleared, 0);
-      look_ahead(problem_, state_, column_, warp - 2, op_, shared_);
+      const int working = column_.count() <= tuning.short_column ? tuning.look_ahead_warps : tuning.long_column_warps;
+      if (warp - 2 < working) look_ahead(problem_, state_, column_, warp - 2, working, op_, shared_);
     } else {
       reduce_and_scan();
     }
@@ -217,8 +218,7 @@ private:
           });
       store_row<E, false, true>(output + row * shape::row_elements, elements, vector_stores, nullptr, results);
     }
-    simt::synchronize_warp();
-    if (lane == 0) simt::arrive(shared_.scanned[at.stage]);
+    simt::arrive(shared_.scanned[at.stage]); // every lane for what it has read
   }
 
   const Problem &problem_;

@@ -26,11 +26,19 @@ struct ring_position {
   LOOKBACK_DEVICE void operator++() {
     if (++stage == Stages) stage = 0, phase ^= 1;
   }
+  /// `tiles` further on, at most Stages; or back, if that is negative.
+  LOOKBACK_DEVICE void advance(int tiles) {
+    stage += tiles;
+    if (stage >= Stages) stage -= Stages, phase ^= 1;
+    if (stage < 0) stage += Stages, phase ^= 1;
+  }
 };
 
-/// Stages of the ring, tiles between a tile's reduction and its scan, and warps of each kind.
+/// Stages of the ring, tiles between a tile's reduction and its scan, and warps of each kind. Of the look-ahead warps only
+/// `long_column_warps` work where a block has more than `short_column` tiles: with more of them the first prefixes are there
+/// sooner, but all of them poll.
 struct look_ahead_tuning {
-  int stages, in_flight, depth, scanning_warps, look_ahead_warps;
+  int stages, in_flight, depth, scanning_warps, look_ahead_warps, long_column_warps, short_column;
   constexpr int warps() const { return scanning_warps + 2 + look_ahead_warps; }
 };
 
@@ -68,8 +76,8 @@ struct look_ahead_storage {
     for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], 1);
     simt::publish_barriers();
   }
-  /// By the same, when they are on their way.
-  LOOKBACK_DEVICE void initialize_copies() {
+  /// By the same, when they are on their way: the barriers of the copies to come, and `cleared`.
+  LOOKBACK_DEVICE void initialize_later_copies() {
     for (int s = first_copies; s < stages; ++s) simt::initialize(copied[s], 1);
     simt::initialize(cleared, 1);
     simt::publish_barriers();
@@ -80,8 +88,8 @@ struct look_ahead_storage {
       simt::initialize(reduced[s], Tuning::value.scanning_warps);
       simt::initialize(rows_ready[s], simt::warp_threads);
       simt::initialize(prefix_ready[s], 1);
-      simt::initialize(groups_ready[s], 1);
-      simt::initialize(scanned[s], Tuning::value.scanning_warps);
+      simt::initialize(groups_ready[s], simt::warp_threads);
+      simt::initialize(scanned[s], Tuning::value.scanning_warps * simt::warp_threads);
     }
     simt::publish_barriers();
   }
@@ -89,22 +97,24 @@ struct look_ahead_storage {
 };
 
 #if LOOKBACK_TARGETS_SM_90
-/// Prefixes of tiles `turn`, turn + look_ahead_warps, ... of the block. A warp reads the totals from the first tile of the
+/// Prefixes of tiles `turn`, turn + warps, ... of the block. A warp reads the totals from the first tile of the
 /// previous tile's group on, and gets G of that group from the warp that had the tile before.
 ///
 /// A tile's prefix is written over the prefix of the tile `stages` before it, once that one is scanned. It is by then: the
 /// totals read here include the block's own last tile, and that was reduced later (depth < stages). The wait says so.
 template <class Problem, class Tuning, class T, class Operator>
 LOOKBACK_DEVICE void look_ahead(const Problem &problem, const tile_state<T> &state, const tile_column &column, int turn,
-                                Operator &op, look_ahead_storage<Problem, Tuning> &shared) {
+                                int warps, Operator &op, look_ahead_storage<Problem, Tuning> &shared) {
   constexpr int window = 6; // groups read at once: all there are since the previous tile, with up to 160 blocks
   constexpr int group_tiles = Problem::shape::group_tiles;
   const int lane = simt::lane_index();
   typename lane_exchange<T>::storage nothing;
   lane_exchange<T> exchange(nothing);
-  ring_position<Tuning::value.stages> at, before;
-  for (int i = 0; i < column.count(); ++i, before = at, ++at) {
-    if (i % Tuning::value.look_ahead_warps != turn) continue;
+  ring_position<Tuning::value.stages> at;
+  at.advance(turn);
+  for (int i = turn; i < column.count(); i += warps, at.advance(warps)) {
+    auto before = at;
+    before.advance(-1);
     const unsigned tile = column.tile(i), group = tile / group_tiles;
     const int mine = static_cast<int>(tile % group_tiles);
     maybe<T> left;                    // G(first)
@@ -127,12 +137,11 @@ LOOKBACK_DEVICE void look_ahead(const Problem &problem, const tile_state<T> &sta
       }
       if (group - first < window) break;
     }
-    simt::synchronize_warp(); // every lane has read what lane 0's arrival allows others to write over
-    if (lane == 0) {          // who alone writes; another lane might find that the phase after this one has ended, too
+    if (lane == 0) { // who alone writes; another lane might find that the phase after this one has ended, too
       simt::wait(shared.scanned[at.stage], at.phase ^ 1);
       if (left.exists()) construct(shared.groups[at.stage][0], left.value());
-      simt::arrive(shared.groups_ready[at.stage]);
     }
+    simt::arrive(shared.groups_ready[at.stage]); // every lane: the groups that it has read may be written over
     if (mine > 0) left.append(op, exchange.from(within[0], mine - 1, true));
     if (lane == 0) {
       if (left.exists()) construct(shared.prefix[at.stage][0], left.value());

@@ -40,9 +40,18 @@ template <class T, class Memory>
 class packed_cells {
   using word = typename packed_word<sizeof(T), Memory>::type;
   static constexpr int words = sizeof(T) <= 8 ? 1 : 2;
+  static constexpr int side_by_side = 32;
+  /// Where word w of cell i is. The first words of 32 cells stand side by side, then their second words: the lanes of a warp
+  /// that poll 32 cells ask for every sector once.
+  LOOKBACK_HOST_DEVICE_INLINE static std::size_t place(std::size_t i, int w) {
+    return words == 1 ? i : i / side_by_side * (words * side_by_side) + w * side_by_side + i % side_by_side;
+  }
 
 public:
-  static constexpr cell_bytes bytes(std::size_t count) { return {count * words * sizeof(word), 0}; }
+  static constexpr cell_bytes bytes(std::size_t count) {
+    const std::size_t whole = words == 1 ? count : (count + side_by_side - 1) / side_by_side * side_by_side;
+    return {whole * words * sizeof(word), 0};
+  }
   packed_cells() = default;
   LOOKBACK_HOST_DEVICE packed_cells(void *zeroed, void *) : cells_(static_cast<word *>(zeroed)) {}
 
@@ -55,7 +64,7 @@ public:
       if constexpr (sizeof(T) <= 4)
         Memory::store_relaxed(cells_ + i, raw[0] | std::uint64_t{1} << 32);
       else
-        Memory::store_relaxed(cells_ + i * words + w, word{raw[w], 1});
+        Memory::store_relaxed(cells_ + place(i, w), word{raw[w], 1});
     }
   }
 
@@ -63,7 +72,7 @@ public:
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
     LOOKBACK_UNROLL
-    for (int w = 0; w < words; ++w) Memory::store_relaxed(cells_ + i * words + w, word{});
+    for (int w = 0; w < words; ++w) Memory::store_relaxed(cells_ + place(i, w), word{});
   }
 
   /// What one look at a cell saw.
@@ -101,7 +110,7 @@ public:
   LOOKBACK_HOST_DEVICE_INLINE reading read(std::size_t i) const {
     reading result;
     LOOKBACK_UNROLL
-    for (int w = 0; w < words; ++w) result.seen_[w] = Memory::load_relaxed(cells_ + i * words + w);
+    for (int w = 0; w < words; ++w) result.seen_[w] = Memory::load_relaxed(cells_ + place(i, w));
     return result;
   }
 

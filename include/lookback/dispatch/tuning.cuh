@@ -69,6 +69,8 @@ struct look_back_tiles {
 ///   12, 3, 4, 16, 2     41.6       571        587       589
 ///   12, 3, 6, 16, 3                                     (578 for 2^28 transformed i32)          1230           342
 ///   12, 3, 6,  8, 2                                                 167           921
+/// Of columns of up to 20 tiles, 3 look-ahead warps instead of 2: 2^22 i32 15.1 for 15.6, 2^24 i16 24.0 for 25.7, 2^24 i8 17.5 for
+/// 18.0. The 16-byte row with V(lane) in shared memory and 16 scanning warps: 269 for 164 at 2^24.
 template <class Problem>
 struct look_ahead_row {
   using T = typename Problem::accumulator;
@@ -80,8 +82,14 @@ struct look_ahead_row {
   static constexpr int fit =
       224 * 1024 / (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
   static constexpr int stages = fit < 2 * depth ? fit : 2 * depth;
-  static constexpr look_ahead_tuning value{stages, in_flight, depth < stages ? depth : stages - 1,
-                                           sizeof(T) <= 8 ? 16 : 8, traffic < 0.8 ? 3 : 2};
+  static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
+  static constexpr look_ahead_tuning value{stages,
+                                           in_flight,
+                                           depth < stages ? depth : stages - 1,
+                                           sizeof(T) <= 8 ? 16 : 8,
+                                           swift || sizeof(T) <= 4 ? 3 : 2,
+                                           swift ? 3 : 2,
+                                           20};
 };
 
 /// Threads that zero the state: a few waves at most.
