@@ -196,7 +196,8 @@ TEST_CASE("paths: the interval monoid") {
   }
 }
 
-/// Every stage of the pipeline's ring is used again: one length, short enough for the tools of compute-sanitizer.
+/// Blocks have 13 or 14 tiles, and so use the first stages of the pipeline's ring (of 12) again: one length, short enough for the
+/// tools of compute-sanitizer.
 TEST_CASE_TEMPLATE("paths: the ring comes round", T, std::int8_t, std::int32_t, std::int64_t, __int128) {
   TEST_RANDOM(random);
   const test::plus<T> op{};
