@@ -8,6 +8,7 @@
 
 #include <lookback/device_scan.cuh>
 
+#include <algorithm>
 #include <array>
 
 namespace bits {
@@ -18,8 +19,6 @@ class device_comparison {
   using problem_type = decltype(Kind::problem(static_cast<const T *>(nullptr), static_cast<T *>(nullptr)));
   using shape = typename problem_type::shape;
   using path = lookback::detail::path;
-  static constexpr std::size_t literal_most = (std::size_t{1} << 24) + 1;
-  static constexpr std::size_t aligned_most = (std::size_t{1} << 26) + 64;
   static constexpr std::size_t slack = 64; // bytes, for shifted output
 
 public:
@@ -40,7 +39,7 @@ public:
     // From here on against the results of one run by the default path over the longest input: the results for n
     // elements are its first n.
     compare_runs(random);
-    compare_grids();
+    compare_grids(random);
     compare_paths(random);
     compare_alignments(random);
     compare_in_place(random);
@@ -48,11 +47,12 @@ public:
   }
 
 private:
-  /// 2^30 elements in three arrays, or as many as there is room for.
+  /// 2^30 elements in three arrays, or as many as there is room for; 2^22 for short runs.
   static int largest_exponent() {
     std::size_t available = 0, total = 0;
     REQUIRE_CUDA(cudaMemGetInfo(&available, &total));
     int exponent = 30;
+    if (test::trials(8) < 8) return 22;
     while (exponent > 27 && 4 * ((std::size_t{1} << exponent) * sizeof(T)) > available) --exponent;
     return exponent;
   }
@@ -62,6 +62,12 @@ private:
     REQUIRE_CUDA(lookback::detail::scan(nullptr, bytes, Kind::problem(in, static_cast<T *>(nullptr)),
                                         static_cast<std::int64_t>(n), nullptr));
     return bytes;
+  }
+  /// Of `sizes`, those that there is room for, as many as are to be tried.
+  template <class Random>
+  std::vector<std::size_t> to_try(std::vector<std::size_t> sizes, Random &random) const {
+    sizes.erase(std::remove_if(sizes.begin(), sizes.end(), [this](std::size_t n) { return n > most_; }), sizes.end());
+    return test::to_try(sizes, random);
   }
   T *input() const { return in_.template as<T>(); }
   T *output(std::size_t bytes_off = 0) const { return out_.template as<T>(bytes_off); }
@@ -97,12 +103,13 @@ private:
   void compare_with_literal_tree(Random &random) {
     line<Kind> compared("GPU, literal tree");
     if (!Kind::same_everywhere) return compared.skip("the operator's library function differs");
+    const std::size_t literal_most = std::min((std::size_t{1} << 24) + 1, most_);
     std::vector<T> in(literal_most);
     REQUIRE_CUDA(cudaMemcpy(in.data(), input(), literal_most * sizeof(T), cudaMemcpyDeviceToHost));
     const auto literal = literal_tree<Kind>(in);
     const device_room on_device(literal_most * sizeof(T));
     REQUIRE_CUDA(cudaMemcpy(on_device.as<T>(), literal.data(), literal_most * sizeof(T), cudaMemcpyHostToDevice));
-    for (const std::size_t n : lengths<Kind>(1000, {20, 24}, random)) {
+    for (const std::size_t n : to_try(lengths<Kind>(1000, {20, 24}, random), random)) {
       run_scan(input(), output(), n);
       compared.add(n, device_differing(output(), on_device.as<T>(), n));
     }
@@ -116,9 +123,9 @@ private:
     const pinned_elements<T> in(most_), out(most_);
     REQUIRE_CUDA(cudaMemcpy(in.data(), input(), most_ * sizeof(T), cudaMemcpyDeviceToHost));
     auto sizes = lengths<Kind>(100, {20, 24}, random);
-    for (const std::size_t n : {std::size_t{1} << 28, most_})
-      if (n <= most_) sizes.push_back(n);
-    for (const std::size_t n : sizes) {
+    sizes.push_back(std::size_t{1} << 28);
+    sizes.push_back(most_);
+    for (const std::size_t n : to_try(sizes, random)) {
       std::memset(static_cast<void *>(out.data()), 0x5a, n * sizeof(T));
       scan_on_host<Kind>(in.data(), out.data(), n);
       run_scan(input(), output(), n);
@@ -143,8 +150,8 @@ private:
   template <class Random>
   void compare_runs(Random &random) {
     line<Kind> compared("GPU, 100 runs each of 8 lengths");
-    for (const std::size_t n : one_of_each(random))
-      for (int again = 0; again < 100; ++again) {
+    for (const std::size_t n : to_try(one_of_each(random), random))
+      for (std::size_t again = 0; again < test::trials(100); ++again) {
         run_scan(input(), output(), n);
         compared.add(n, device_differing(output(), expected(), n), "run " + std::to_string(again));
       }
@@ -153,8 +160,8 @@ private:
     auto sizes = lengths<Kind>(0, {20, 24}, random);
     for (const int e : {28, 30})
       for (const std::size_t n : {(std::size_t{1} << e) - 1, std::size_t{1} << e, (std::size_t{1} << e) + 1})
-        if (n <= most_) sizes.push_back(n);
-    for (const std::size_t n : sizes) {
+        sizes.push_back(n);
+    for (const std::size_t n : to_try(sizes, random)) {
       run_scan(input(), output(), n);
       longest.add(n, device_differing(output(), expected(), n));
     }
@@ -188,14 +195,16 @@ private:
   }
 
   /// A wave and the look-back launch a block a tile, so that their grid is given; the pipeline's is the number of multiprocessors.
-  void compare_grids() {
+  template <class Random>
+  void compare_grids(Random &random) {
     line<Kind> compared("GPU, grids of 1 to all multiprocessors");
     if (device_.major < 9) return compared.skip("no pipeline on this GPU");
     const int all = device_.multiProcessorCount;
-    for (const int blocks : {1, 7, 16, 32, 33, 46, 66, 78, 98, 114, all - 1, all}) {
+    const std::vector<int> grids{1, 7, 16, 32, 33, 46, 66, 78, 98, 114, all - 1, all};
+    for (const int blocks : test::to_try(grids, random)) {
       if (blocks > all) continue;
-      for (const std::size_t n :
-           {33 * std::size_t{shape::tile_elements} + 1, (std::size_t{1} << 22) - 1, (std::size_t{1} << 26) + 5}) {
+      for (const std::size_t n : to_try(
+               {33 * std::size_t{shape::tile_elements} + 1, (std::size_t{1} << 22) - 1, (std::size_t{1} << 26) + 5}, random)) {
         poison(output(), n);
         REQUIRE_CUDA(scan_by_blocks(input(), output(), n, blocks));
         compared.add(n, device_differing(output(), expected(), n), std::to_string(blocks) + " blocks");
@@ -222,10 +231,14 @@ private:
       if (wave != 0) sizes.push_back(n);
     for (const auto &one : paths) {
       line<Kind> compared(one.name);
+      std::vector<std::size_t> possible;
       for (const std::size_t n : sizes) {
         const std::size_t tiles = shape::tiles(n);
         if (one.by == path::cluster && tiles > 8) continue; // 16 where the GPU has room for so large a cluster
         if (one.by == path::wave && tiles > wave && tiles > 1) continue;
+        possible.push_back(n);
+      }
+      for (const std::size_t n : to_try(possible, random)) {
         poison(output(), n);
         const cudaError_t status = scan(input(), output(), n, one.by);
         if (status == cudaErrorNotSupported && device_.major < 9) continue;
@@ -243,13 +256,16 @@ private:
   template <class Random>
   void compare_alignments(Random &random) {
     line<Kind> compared("GPU, every alignment of input and output");
+    const std::size_t aligned_most = std::min((std::size_t{1} << 26) + 64, most_);
     const device_room shifted(aligned_most * sizeof(T) + slack);
-    for (std::size_t from = 0; from < 16; from += alignof(T)) {
+    std::vector<std::size_t> alignments;
+    for (std::size_t byte = 0; byte < 16; byte += alignof(T)) alignments.push_back(byte);
+    for (const std::size_t from : test::to_try(alignments, random)) {
       T *const in = shifted.as<T>(from);
       REQUIRE_CUDA(cudaMemcpy(in, input(), aligned_most * sizeof(T), cudaMemcpyDeviceToDevice));
-      for (std::size_t to = 0; to < 16; to += alignof(T))
+      for (const std::size_t to : test::to_try(alignments, random))
         for (const std::size_t n :
-             {1 + random() % 70000, (std::size_t{1} << 22) + random() % 4096, aligned_most - random() % 4096}) {
+             to_try({1 + random() % 70000, (std::size_t{1} << 22) + random() % 4096, aligned_most - random() % 4096}, random)) {
           run_scan(in, output(to), n);
           compared.add(n, device_differing(output(to), expected(), n),
                        "from byte " + std::to_string(from) + " to byte " + std::to_string(to));
@@ -264,7 +280,7 @@ private:
     auto sizes = one_of_each(random);
     for (int i = 0; i < 50; ++i) sizes.push_back(1 + random() % 70000);
     sizes.push_back(most_);
-    for (const std::size_t n : sizes) {
+    for (const std::size_t n : to_try(sizes, random)) {
       const std::size_t off = n == most_ ? 0 : random() % (16 / alignof(T)) * alignof(T);
       REQUIRE_CUDA(cudaMemcpy(output(off), input(), n * sizeof(T), cudaMemcpyDeviceToDevice));
       REQUIRE_CUDA(scan(output(off), output(off), n));
@@ -276,14 +292,15 @@ private:
   /// Scans on several streams at the same time, each into its own room, beside copies and a kernel that never rests.
   template <class Random>
   void compare_streams(Random &random) {
-    constexpr std::size_t streams = 4, rounds = 25, longest = std::size_t{1} << 25;
+    constexpr std::size_t streams = 4, room = std::size_t{1} << 25;
+    const std::size_t longest = std::min(room, most_);
     struct lane {
       test::stream stream;
-      device_room out{longest * sizeof(T)}, storage{bytes_for(longest)};
+      device_room out{room * sizeof(T)}, storage{bytes_for(room)};
     };
     std::array<lane, streams> lanes;
     const test::stream copying, busy;
-    std::array<std::size_t, streams * rounds> sizes;
+    std::vector<std::size_t> sizes(streams * test::trials(25));
     for (std::size_t &n : sizes)
       n = random() % 3 == 0 ? longest - random() % 4096 : 1 + random() % (random() % 2 == 0 ? 70000 : longest / 4);
     const test::guarded_buffer<unsigned long long> counts(std::vector<unsigned long long>(sizes.size(), 0));

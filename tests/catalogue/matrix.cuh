@@ -84,7 +84,8 @@ void check_algorithm_for(const std::vector<operation> &operations, std::size_t s
       exclusive.push_back(exclusive.empty() ? initial : op(exclusive.back(), values[exclusive.size() - 1]));
       inclusive.push_back(inclusive.empty() ? value : op(inclusive.back(), value));
     }
-    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, section - 1, section, section + 1, 2 * section, 33 * section + 1, section * section - 1, section * section + 1, largest_of_matrix}) {
+    const std::vector<std::size_t> lengths{0, 1, section - 1, section, section + 1, 2 * section, 33 * section + 1, section * section - 1, section * section + 1, largest_of_matrix};
+    for (const std::size_t n : to_try(lengths, random)) {
       if (n > largest_of_matrix) continue;
       const bool in_place = random() % 2 == 0;
       INFO("n = ", n, ", ", sizeof(T), " bytes, operator ", static_cast<int>(which), in_place ? ", in place" : "");

@@ -16,7 +16,7 @@ template <class Value, class Key, class Equal, class Operator, class Make>
 void check_by_key(const char *name, Equal equal, Operator op, Make make_value, Value init) {
   TEST_RANDOM(random);
   constexpr std::size_t bytes = sizeof(Value);
-  for (std::size_t n : test::edge_sizes(bytes, bytes, (std::size_t{16} << 20) / bytes, random)) {
+  for (std::size_t n : test::to_try(test::edge_sizes(bytes, bytes, (std::size_t{16} << 20) / bytes, random), random)) {
     INFO(name, ", n = ", n);
     const auto keys = test::random_keys<Key>(n, random, 1 + random() % 4);
     std::vector<Value> in;

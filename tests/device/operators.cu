@@ -16,7 +16,7 @@ template <class Random>
 std::vector<std::size_t> lengths(std::size_t bytes, Random &random) {
   auto sizes = test::edge_sizes(bytes, bytes, std::size_t{1} << 21, random, 8);
   for (int i = 0; i < 3; ++i) sizes.push_back((std::size_t{1} << 22) + random() % (std::size_t{1} << 23));
-  return sizes;
+  return test::to_try(sizes, random);
 }
 
 /// `call(temporary, bytes, n, out)` against the results of `expected(i)`.

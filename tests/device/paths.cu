@@ -58,7 +58,7 @@ std::vector<std::size_t> lengths(std::size_t bytes, Random &random, const Proble
        {std::size_t{largest_wave(problems)}..., std::size_t{largest_wave<detail::small_wave>(problems)}...})
     for (const std::size_t n : {(wave - 1) * tile, wave * tile - 1, wave * tile, wave * tile + 1, (wave + 1) * tile})
       if (wave > 1) sizes.push_back(n);
-  return sizes;
+  return test::to_try(sizes, random);
 }
 
 /// Where there is no such path for the problem or the device, it must say so; where there is one, it must run.
@@ -196,15 +196,15 @@ TEST_CASE("paths: the interval monoid") {
   }
 }
 
-/// Blocks have 13 or 14 tiles, and so use the first stages of the pipeline's ring (of 12) again: one length, short enough for the
-/// tools of compute-sanitizer.
+/// Blocks have 25 or 26 tiles, and so use every stage of the pipeline's ring (of 12) twice and the first ones three times: one length,
+/// short enough for the tools of compute-sanitizer.
 TEST_CASE_TEMPLATE("paths: the ring comes round", T, std::int8_t, std::int32_t, std::int64_t, __int128) {
   TEST_RANDOM(random);
   const test::plus<T> op{};
   const auto sum = [=](const T *x, T *y) { return detail::make_problem<true, T>(x, y, op, detail::no_initial{}); };
   cudaDeviceProp device{};
   REQUIRE_CUDA(cudaGetDeviceProperties(&device, 0));
-  const std::size_t tiles = 13 * device.multiProcessorCount + random() % device.multiProcessorCount;
+  const std::size_t tiles = 25 * device.multiProcessorCount + random() % device.multiProcessorCount;
   std::vector<T> in;
   for (std::size_t i = 0; i < tiles * test::tree_sizes(sizeof(T), sizeof(T)).tile - 1; ++i)
     in.push_back(static_cast<T>(random()));

@@ -19,7 +19,7 @@ std::vector<std::size_t> lengths(std::size_t bytes_in, std::size_t bytes_out, Ra
   const std::size_t group = test::tree_sizes(bytes_in, bytes_out).group;
   auto sizes = test::edge_sizes(bytes_in, bytes_out, 2 * group + 1, random);
   sizes.push_back(5 * group + random() % (5 * group));
-  return sizes;
+  return test::to_try(sizes, random);
 }
 
 /// `call(temporary, bytes, in, out, n)` must give the bits of the tree over elements of type T.
@@ -98,7 +98,7 @@ TEST_CASE("reduction tree on the device: the results of n elements are the first
     return out.download();
   };
   const auto all = scan(longest);
-  for (int trial = 0; trial < 6; ++trial) {
+  for (int trial = 0; trial < static_cast<int>(test::trials(6)); ++trial) {
     const std::size_t n = random() % longest;
     INFO("n = ", n);
     out.poison();

@@ -25,7 +25,7 @@ using lookback::DeviceScan;
 template <class In, class Out, class Call>
 void same_as_cub(const char *name, Call call) {
   TEST_RANDOM(random);
-  for (std::size_t n : {std::size_t{1}, 2 + random() % 5000, 100000 + random() % 1000000}) {
+  for (std::size_t n : test::to_try({1, 2 + random() % 5000, 100000 + random() % 1000000}, random)) {
     INFO(name, ", n = ", n);
     const std::vector<In> in = test::random_values<In>(n, random);
     const test::guarded_buffer<In> device_in(in, random() % 16);
@@ -140,7 +140,7 @@ TEST_CASE("DeviceScan: in place") {
   TEST_RANDOM(random);
   const test::compose_words op{};
   const test::plus<std::uint32_t> sum{};
-  for (std::size_t n : {std::size_t{5}, 1000 + random() % 1000000}) {
+  for (std::size_t n : test::to_try({5, 1000 + random() % 1000000}, random)) {
     INFO("n = ", n);
     const auto in = test::random_values<std::uint32_t>(n, random);
     test::guarded_buffer<std::uint32_t> data(n, random() % 4);
@@ -205,7 +205,7 @@ TEST_CASE("DeviceScan: every integer type of num_items") {
 
 TEST_CASE("DeviceScan: streams and captured graphs") {
   TEST_RANDOM(random);
-  for (std::size_t n : {std::size_t{100}, std::size_t{40000}, std::size_t{3000000}}) {
+  for (std::size_t n : test::to_try({100, 40000, 3000000}, random)) {
     INFO("n = ", n);
     const auto in = test::random_values<std::uint32_t>(n, random);
     const auto expected = test::serial_inclusive(in, test::plus<std::uint32_t>{});

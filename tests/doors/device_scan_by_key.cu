@@ -19,7 +19,7 @@ using lookback::DeviceScan;
 template <class In, class Out, class Call>
 void same_as_cub(const char *name, Call call) {
   TEST_RANDOM(random);
-  for (std::size_t n : {std::size_t{1}, 2 + random() % 5000, 100000 + random() % 500000}) {
+  for (std::size_t n : test::to_try({1, 2 + random() % 5000, 100000 + random() % 500000}, random)) {
     INFO(name, ", n = ", n);
     const auto keys = test::random_keys<std::int32_t>(n, random);
     const std::vector<In> in = test::random_values<In>(n, random);
@@ -72,7 +72,7 @@ TEST_CASE("DeviceScan::ExclusiveScanByKey: the accumulator is what op(init, valu
 TEST_CASE("DeviceScan by key: in place, over the values and over the keys") {
   TEST_RANDOM(random);
   const test::compose_words op{};
-  for (std::size_t n : {std::size_t{70}, std::size_t{5000}, 100000 + random() % 1000000}) {
+  for (std::size_t n : test::to_try({70, 5000, 100000 + random() % 1000000}, random)) {
     INFO("n = ", n);
     const auto keys = test::random_keys<std::uint32_t>(n, random);
     const auto in = test::random_values<std::uint32_t>(n, random);

@@ -16,7 +16,7 @@ TEST_FUNCTIONS(through_thrust, thrust);
 
 TEST_CASE("lookback::par, lookback::par_nosync: the seven scans by key") {
   TEST_RANDOM(random);
-  for (std::size_t n : {std::size_t{1}, 2 + random() % 1000, 4097 + random() % 100000, std::size_t{1} << 21}) {
+  for (std::size_t n : test::to_try({1, 2 + random() % 1000, 4097 + random() % 100000, 1 << 21}, random)) {
     const test::words in = test::random_values<test::word>(n, random), keys = test::random_keys<test::word>(n, random);
     const test::guarded_buffer<test::word> device_in(in), device_keys(keys);
     test::guarded_buffer<test::word> out(n);

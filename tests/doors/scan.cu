@@ -50,7 +50,7 @@ void check_policies(const char *call_name, test::guarded_buffer<test::word> &out
 
 TEST_CASE("lookback::inclusive_scan and the other free functions: lookback's policies and Thrust's own") {
   TEST_RANDOM(random);
-  for (std::size_t n : {std::size_t{1}, 2 + random() % 100000, std::size_t{1} << 20 | 1}) {
+  for (std::size_t n : test::to_try({1, 2 + random() % 100000, 1 << 20 | 1}, random)) {
     const test::words in = test::random_values<test::word>(n, random), keys = test::random_keys<test::word>(n, random);
     const test::guarded_buffer<test::word> device_in(in), device_keys(keys);
     test::guarded_buffer<test::word> out(n);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// One fresh seed a run; a failure prints it, and LOOKBACK_TEST_SEED in the environment replays it.
+// One fresh seed a run; a failure prints it, and LOOKBACK_TEST_SEED in the environment replays it. LOOKBACK_TEST_TRIALS there makes
+// runs short, for tools under which a program takes a hundred times as long: no more lengths, repetitions or trials than it says.
 #pragma once
 
 #include <support/types.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <random>
 #include <vector>
 
@@ -20,6 +23,20 @@ inline std::uint64_t run_seed() {
     return std::uint64_t{device()} << 32 | device();
   }();
   return seed;
+}
+
+/// `wanted` of something, or as many as LOOKBACK_TEST_TRIALS allows.
+inline std::size_t trials(std::size_t wanted) {
+  static const char *const most = std::getenv("LOOKBACK_TEST_TRIALS");
+  return most != nullptr ? std::min<std::size_t>(wanted, std::strtoull(most, nullptr, 0)) : wanted;
+}
+
+/// Of what could be tried, in its order, as much as is to be.
+template <class T = std::size_t, class Random>
+std::vector<T> to_try(const std::vector<T> &all, Random &random) {
+  std::vector<T> some;
+  std::sample(all.begin(), all.end(), std::back_inserter(some), trials(all.size()), random);
+  return some;
 }
 
 template <class T, class Random>

@@ -69,7 +69,8 @@ void in_threads(int count, Work work) {
   for (const auto &error : errors) CHECK_EQ(error, "");
 }
 
-constexpr int callers = 4, calls = 25;
+constexpr int callers = 4;
+const int calls = static_cast<int>(test::trials(25));
 
 } // namespace
 

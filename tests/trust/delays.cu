@@ -89,7 +89,7 @@ private:
 TEST_CASE("blocks that are held up") {
   TEST_RANDOM(random);
   test::stream s;
-  for (int trial = 0; trial < 40; ++trial) {
+  for (std::size_t trial = 0; trial < test::trials(40); ++trial) {
     const unsigned period = 1 + random() % 64, offset = random() % period;
     const unsigned nanoseconds = 1 + random() % 20000;
     const std::size_t n = 1 + random() % 1500000;
