@@ -74,6 +74,7 @@ struct staged_input<T *, void> {
     LOOKBACK_DEVICE vector(T *, const unsigned char *const *rows, const bool *aligned, unsigned, int, int)
         : raw_(staged_vector<Shifts, E, std::remove_cv_t<T>>(rows[0], aligned[0])) {}
     LOOKBACK_DEVICE auto get(int k) const { return raw_.get(k); }
+    LOOKBACK_DEVICE const auto &words() const { return raw_.words; }
 
   private:
     lane_vector<std::remove_cv_t<T>, E> raw_;

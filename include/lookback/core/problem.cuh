@@ -38,6 +38,22 @@ struct shaped_by {
 template <class T>
 struct size_of : std::integral_constant<std::size_t, sizeof(T)> {};
 
+/// Integers, those of 16 bytes among them, which <type_traits> knows with some compilers alone.
+template <class T>
+inline constexpr bool is_integer = std::is_integral<T>::value && !std::is_same<T, bool>::value;
+#if defined(__SIZEOF_INT128__)
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+template <>
+inline constexpr bool is_integer<int128> = true;
+template <>
+inline constexpr bool is_integer<uint128> = true;
+#endif
+/// Whether a problem's results have the same bits in whatever order its elements are added.
+template <class Problem>
+inline constexpr bool sums_integers =
+    is_integer<typename Problem::accumulator> &&std::is_same<decltype(Problem::op), plus>::value;
+
 /// y(i) = project(x(0) . x(1) ... x(i), x(i)), or without the last factor when exclusive, over `Accumulator`.
 ///
 /// Copied to the kernel as it is, so everything in it must be usable on the device.

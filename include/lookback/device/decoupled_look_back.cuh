@@ -6,6 +6,7 @@
 // n elements read once, n written once; about 2 n + n / E applications of the operator (E elements a vector).
 #pragma once
 
+#include <lookback/block/lane_scan.cuh>
 #include <lookback/device/cluster.cuh>
 #include <lookback/device/one_wave.cuh>
 #include <lookback/device/prepare.cuh>
@@ -99,8 +100,7 @@ public:
     for (int i = 0; i < rows; ++i) {
       const auto vector =
           items.template read<Aligned>(shared.tile, tile, warp * rows + i, lane < whole_vectors(i) ? E : 0);
-      if (lane < whole_vectors(i))
-        construct(totals[i], fold_vector<E, T>([&](int k) { return static_cast<T>(vector.get(k)); }, op));
+      if (lane < whole_vectors(i)) construct(totals[i], fold_lane<Problem>(vector, op));
     }
     warp_inclusive_scan<rows>(totals, whole_vectors, op, exchange);
     LOOKBACK_UNROLL
@@ -144,11 +144,7 @@ public:
       if (lane > 0 && count > 0) base.append(op, left);
       const auto vector = items.template read<Aligned>(shared.tile, tile, row, count);
       lane_vector<stored, E> results;
-      scan_vector<Problem::inclusive, E, T>(
-          base, count, [&](int k) { return static_cast<T>(vector.get(k)); }, op,
-          [&](int k, const T &scanned, const T &element) {
-            results.set(k, static_cast<stored>(problem.project(scanned, element)));
-          });
+      scan_lane(problem, base, count, vector, op, results);
       void *const place = items.template row_of<Aligned>(shared.tile, row);
       store_row<E, in_place, false>(output + i * shape::row_elements, exist, vectors && (whole || vector_stores), place,
                                     results);
