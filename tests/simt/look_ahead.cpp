@@ -48,7 +48,8 @@ struct times_three {
   }
 };
 
-/// Sums of the elements, or of a function of them, input and output anywhere within 16 bytes.
+/// Sums of the elements, or of a function of them, input and output anywhere within 16 bytes; those of 16-byte integers, which have
+/// a way of their own, also exclusive.
 template <class Tuning, class In, class T, bool Transformed = false>
 void sums(std::uint64_t count) {
   namespace core = lookback::detail;
@@ -58,14 +59,23 @@ void sums(std::uint64_t count) {
     const unsigned blocks = 1 + one.random() % 3;
     std::vector<In> elements;
     std::vector<T> expected;
+    const bool is_exclusive = sizeof(T) == 16 && one.random() % 2 == 0;
+    T sum = is_exclusive ? T{7} : T{0};
     for (std::size_t i = 0; i < n; ++i) {
       elements.push_back(static_cast<In>(one.random()));
       const T element = Transformed ? times_three<T>{}(elements.back()) : static_cast<T>(elements.back());
-      expected.push_back(static_cast<T>(element + (i == 0 ? T{0} : expected.back())));
+      const T before = sum;
+      sum = static_cast<T>(sum + element);
+      expected.push_back(is_exclusive ? before : sum);
     }
     INFO("n = ", n, ", tile = ", size.tile, ", blocks = ", blocks, ", input and output shifted by ", from, ", ", to);
     const auto scan = [&](const In *at, T *output) {
       const auto by = [&](auto input) {
+        if constexpr (sizeof(T) == 16) {
+          if (is_exclusive)
+            return test::scan_ahead<Tuning>(core::make_problem<false, T>(input, output, lookback::plus{}, core::initial_value<T>{T{7}}),
+                                            n, blocks, one.schedule);
+        }
         test::scan_ahead<Tuning>(core::make_problem<true, T>(input, output, lookback::plus{}, core::no_initial{}), n, blocks,
                                  one.schedule);
       };
@@ -134,6 +144,7 @@ TEST_CASE("pipeline, vectors of two elements") { pipeline<test::look_ahead_by<3,
 TEST_CASE("pipeline, 1-byte sums at any address") { sums<test::look_ahead_by<3, 2, 2, 4, 1>, std::uint8_t, std::uint8_t>(400); }
 TEST_CASE("pipeline, 1 byte to 4 at any address") { sums<test::look_ahead_by<4, 2, 2, 2, 2>, std::uint8_t, std::uint32_t>(400); }
 TEST_CASE("pipeline, 4-byte sums at any address") { sums<test::look_ahead_by<3, 2, 1, 4, 2>, std::uint32_t, std::uint32_t>(400); }
+TEST_CASE("pipeline, 16-byte sums") { sums<test::look_ahead_by<3, 2, 2, 4, 2>, lookback::detail::uint128, lookback::detail::uint128>(200); }
 TEST_CASE("pipeline, a function of 4 bytes at any address") {
   sums<test::look_ahead_by<3, 2, 2, 4, 1>, std::uint32_t, std::uint32_t, true>(400);
 }

@@ -68,12 +68,23 @@ LOOKBACK_DEVICE void wait_for_sent(barrier &b, unsigned parity) {
     if (ended != 0) return;
   }
 }
+/// How what is read is treated by the L2 cache: as all else, or so that all else leaves before it.
+using cache_policy = std::uint64_t;
+LOOKBACK_DEVICE cache_policy cache_policy_of(bool leaves_last) {
+  cache_policy policy;
+  if (leaves_last)
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  else
+    asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
 /// Copies `bytes`, a multiple of 16 between addresses aligned to 16, from global to shared memory; they count on `b`.
-LOOKBACK_DEVICE void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   detail::shared_address(shared)),
-               "l"(__cvta_generic_to_global(global)), "r"(bytes), "r"(detail::shared_address(&b))
-               : "memory");
+LOOKBACK_DEVICE void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b, cache_policy policy) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
+          "r"(detail::shared_address(shared)),
+      "l"(__cvta_generic_to_global(global)), "r"(bytes), "r"(detail::shared_address(&b)), "l"(policy)
+      : "memory");
 }
 /// Ordinary writes of this thread to shared memory come before a bulk copy that is ordered after this.
 LOOKBACK_DEVICE void fence_before_bulk_copy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }

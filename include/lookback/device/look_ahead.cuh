@@ -17,6 +17,7 @@
 // Only the warps that publish or read totals wait for that; tiles are copied and reduced meanwhile.
 #pragma once
 
+#include <lookback/block/lane_scan.cuh>
 #include <lookback/core/simt_grid.cuh>
 #include <lookback/device/look_ahead_prefix.cuh>
 
@@ -41,7 +42,7 @@ public:
 
   LOOKBACK_DEVICE void run() {
     const int warp = simt::warp_index();
-    copying next;
+    copying next{simt::cache_policy_of(!column_is_short())};
     if (warp == 0) { // the first copies need nothing but their own barriers: they go before all else
       if (simt::lane_index() == 0) shared_.initialize_first_copies();
       copy(next, storage::first_copies);
@@ -62,7 +63,7 @@ public:
       publish();
     } else if (warp < first_scanning_warp) {
       simt::wait(shared_.cleared, 0);
-      const int working = column_.count() <= tuning.short_column ? tuning.look_ahead_warps : tuning.long_column_warps;
+      const int working = column_is_short() ? tuning.look_ahead_warps : tuning.long_column_warps;
       if (warp - 2 < working) look_ahead(problem_, state_, column_, warp - 2, working, op_, shared_);
     } else {
       reduce_and_scan();
@@ -72,12 +73,14 @@ public:
 private:
   /// The next tile to copy, and the one whose arrival it waits for.
   struct copying {
+    simt::cache_policy policy;
     int i = 0;
-    ring_position<stages> at, arriving;
+    ring_position<stages> at{}, arriving{};
   };
   LOOKBACK_DEVICE static std::ptrdiff_t first_of(unsigned tile) {
     return static_cast<std::ptrdiff_t>(tile) * shape::tile_elements;
   }
+  LOOKBACK_DEVICE bool column_is_short() const { return column_.count() <= tuning.short_column; }
   LOOKBACK_DEVICE static int scanning_warp() { return simt::warp_index() - first_scanning_warp; }
   /// Elements of the tile that exist: all, but perhaps in the last.
   LOOKBACK_DEVICE int elements_of(unsigned tile) const {
@@ -104,7 +107,7 @@ private:
         ++next.arriving;
       }
       if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1);
-      source_.fill(shared_.tiles[stage], tile, elements_of(tile), bulk, shared_.copied[stage]);
+      source_.fill(shared_.tiles[stage], tile, elements_of(tile), bulk, shared_.copied[stage], next.policy);
     }
   }
 
@@ -174,11 +177,9 @@ private:
     simt::wait(shared_.copied[at.stage], at.phase);
     LOOKBACK_UNROLL
     for (int r = 0; r < rows; ++r) {
-      const int row = scanning_warp() * rows + r;
-      const auto vector = source_.template read<Aligned>(shared_.tiles[at.stage], column_.tile(i), row,
-                                                         lane < whole_vectors(r) ? E : 0);
-      if (lane < whole_vectors(r))
-        construct(totals[r], fold_vector<E, T>([&](int k) { return static_cast<T>(vector.get(k)); }, op_));
+      const auto vector = source_.template read<Aligned>(shared_.tiles[at.stage], column_.tile(i),
+                                                         scanning_warp() * rows + r, lane < whole_vectors(r) ? E : 0);
+      if (lane < whole_vectors(r)) construct(totals[r], fold_lane<Problem>(vector, op_));
     }
     warp_inclusive_scan<rows>(totals, whole_vectors, op_, exchange);
     if (lane == shape::row_vectors - 1) {
@@ -207,15 +208,20 @@ private:
       maybe<T> base = prefix;
       if (row > 0) base.append(op_, shared_.row_prefixes[at.stage][row - 1]);
       const int count = Full ? E : elements - lane * E;
-      const T left = exchange.up(totals[r], 1, true);
-      if (lane > 0 && count > 0) base.append(op_, left);
       const auto vector = source_.template read<Aligned>(shared_.tiles[at.stage], tile, row, count);
       lane_vector<stored, E> results;
-      scan_vector<Problem::inclusive, E, T>(
-          base, count, [&](int k) { return static_cast<T>(vector.get(k)); }, op_,
-          [&](int k, const T &scanned, const T &element) {
-            results.set(k, static_cast<stored>(problem_.project(scanned, element)));
-          });
+      if constexpr (E == 1 && sums_integers<Problem>) { // in any order: the element is in V(lane)
+        if (count > 0) {
+          const T element = static_cast<T>(vector.get(0));
+          base.append(op_, totals[r]);
+          const T scanned = Problem::inclusive ? base.value() : base.value() - element;
+          results.set(0, static_cast<stored>(problem_.project(scanned, element)));
+        }
+      } else {
+        const T left = exchange.up(totals[r], 1, true);
+        if (lane > 0 && count > 0) base.append(op_, left);
+        scan_lane(problem_, base, count, vector, op_, results);
+      }
       store_row<E, false, true>(output + row * shape::row_elements, elements, vector_stores, nullptr, results);
     }
     simt::arrive(shared_.scanned[at.stage]); // every lane for what it has read

@@ -89,15 +89,15 @@ public:
   }
   /// By one thread: starts them, to complete on `copied`. The bytes that they do not bring, the very first and the very last of
   /// the arrays, are copied here.
-  LOOKBACK_DEVICE void fill(unsigned char *stage, unsigned tile, int existing, const plan &bulk,
-                            simt::barrier &copied) const {
+  LOOKBACK_DEVICE void fill(unsigned char *stage, unsigned tile, int existing, const plan &bulk, simt::barrier &copied,
+                            simt::cache_policy policy) const {
     copy_rest<0, false>(stage, tile, existing, bulk.arrays[0], 0, 1);
     if constexpr (arrays == 2) copy_rest<1, false>(stage, tile, existing, bulk.arrays[1], 0, 1);
     if (!aligned())
       simt::fence_before_bulk_copy(); // what was copied by hand to this stage, now or rounds ago, comes first
     simt::arrive_and_expect(copied, bulk.bytes);
-    copy_bulk<0>(stage, tile, bulk.arrays[0], copied);
-    if constexpr (arrays == 2) copy_bulk<1>(stage, tile, bulk.arrays[1], copied);
+    copy_bulk<0>(stage, tile, bulk.arrays[0], copied, policy);
+    if constexpr (arrays == 2) copy_bulk<1>(stage, tile, bulk.arrays[1], copied, policy);
   }
 #endif
 
@@ -156,9 +156,10 @@ private:
   }
 #if LOOKBACK_TARGETS_SM_90
   template <int A>
-  LOOKBACK_DEVICE void copy_bulk(unsigned char *stage, unsigned tile, const piece &bulk, simt::barrier &copied) const {
+  LOOKBACK_DEVICE void copy_bulk(unsigned char *stage, unsigned tile, const piece &bulk, simt::barrier &copied,
+                                 simt::cache_policy policy) const {
     if (bulk.bytes() > 0)
-      simt::bulk_copy(place_of<A>(stage, tile, bulk.begin), address<A>() + bulk.begin, bulk.bytes(), copied);
+      simt::bulk_copy(place_of<A>(stage, tile, bulk.begin), address<A>() + bulk.begin, bulk.bytes(), copied, policy);
   }
 #endif
   /// What of the tile is left and right of `bulk`, at most 30 bytes, by one lane of `lanes`; with `Mine`, of this warp's rows.

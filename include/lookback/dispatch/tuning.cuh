@@ -71,6 +71,14 @@ struct look_back_tiles {
 ///   12, 3, 6,  8, 2                                                 167           921
 /// Of columns of up to 20 tiles, 3 look-ahead warps instead of 2: 2^22 i32 15.1 for 15.6, 2^24 i16 24.0 for 25.7, 2^24 i8 17.5 for
 /// 18.0. The 16-byte row with V(lane) in shared memory and 16 scanning warps: 269 for 164 at 2^24.
+///
+/// All that was before what is read stayed in the L2 cache and integers of 1 and 2 bytes were added four and two at a time; since, by
+/// depth, and in brackets as before for what is read (another program and run; memcpy: 509, 509, 510, 761, 321):
+///                     2^28 i32     2^30 i8      2^27 i64     2^28 by key   2^28 i8 to i32
+///   depth 5           521          526          530          1118          357
+///   depth 6           509 (529)    510 (528)    524 (534)    851 (880)     356 (380)
+///   depth 7           507 (530)    508 (528)    522 (535)    842 (848)     368 (364)
+///   depth 8           508          509          523          843           375
 template <class Problem>
 struct look_ahead_row {
   using T = typename Problem::accumulator;
@@ -78,11 +86,11 @@ struct look_ahead_row {
   // A tile's reads and writes, against those of 4-byte elements: what is counted in tiles there is a time.
   static constexpr double traffic = (stage + tile * sizeof(typename Problem::stored)) / 32768.0;
   static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
-  static constexpr int depth = tiles_for(6), in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
+  static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
+  static constexpr int depth = tiles_for(swift || sizeof(T) > 8 ? 6 : 7), in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
   static constexpr int fit =
       224 * 1024 / (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
-  static constexpr int stages = fit < 2 * depth ? fit : 2 * depth;
-  static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
+  static constexpr int stages = fit < tiles_for(12) ? fit : tiles_for(12);
   static constexpr look_ahead_tuning value{stages,
                                            in_flight,
                                            depth < stages ? depth : stages - 1,

@@ -33,7 +33,9 @@ inline void arrive_and_expect(barrier &b, unsigned bytes, EMULATOR_CALLER) {
 }
 inline void wait(barrier &b, unsigned parity, EMULATOR_CALLER) { emulator::wait(detail::touched(b), parity, where); }
 inline void wait_for_sent(barrier &b, unsigned parity, EMULATOR_CALLER) { emulator::wait(detail::touched(b), parity, where); }
-inline void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b, EMULATOR_CALLER) {
+using cache_policy = std::uint64_t;
+inline cache_policy cache_policy_of(bool) { return 0; }
+inline void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b, cache_policy, EMULATOR_CALLER) {
   emulator::bulk_copy(shared, global, bytes, detail::touched(b), where);
 }
 /// Nothing to emulate: there is one kind of memory access here. A missing one is for compute-sanitizer to find.
