@@ -134,26 +134,28 @@ TEST_CASE_TEMPLATE("paths: the bits of sums", T, float, double) {
   }
 }
 
-TEST_CASE_TEMPLATE("paths: sums of integers", T, std::int8_t, std::int16_t, std::int32_t, std::int64_t) {
+/// By lookback's own operator, which is known to add: several elements at a time where they are narrow.
+TEST_CASE_TEMPLATE("paths: sums of integers", T, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                   std::int64_t) {
   TEST_RANDOM(random);
-  const test::plus<T> op{};
+  const lookback::plus op{};
   const auto sum = [=](const T *x, T *y) { return detail::make_problem<true, T>(x, y, op, detail::no_initial{}); };
   for (const std::size_t n : lengths(sizeof(T), random, sum(nullptr, nullptr))) {
     const auto in = test::random_values<T>(n, random);
-    check_paths<T>(in, test::serial_inclusive(in, op), random, sum);
+    check_paths<T>(in, test::serial_inclusive(in, test::plus<T>{}), random, sum);
   }
 }
 
-TEST_CASE("paths: narrow elements into a wider accumulator, and wide results") {
+TEST_CASE_TEMPLATE("paths: narrow elements into a wider accumulator, and wide results", T, std::int8_t, std::uint16_t) {
   TEST_RANDOM(random);
-  const test::plus<std::int32_t> op{};
-  const auto sum = [=](const std::int8_t *x, std::int32_t *y) {
-    return detail::make_problem<false, std::int32_t>(x, y, op, detail::initial_value<std::int32_t>{5});
+  const auto sum = [=](const T *x, std::int32_t *y) {
+    return detail::make_problem<false, std::int32_t>(x, y, lookback::plus{}, detail::initial_value<std::int32_t>{5});
   };
   for (const std::size_t n : lengths(sizeof(std::int32_t), random, sum(nullptr, nullptr))) {
-    const auto in = test::random_values<std::int8_t>(n, random);
+    const auto in = test::random_values<T>(n, random);
     const auto wide = test::converted<std::int32_t>(in);
-    check_paths<std::int32_t>(in, test::serial_exclusive(wide, op, std::int32_t{5}), random, sum);
+    check_paths<std::int32_t>(in, test::serial_exclusive(wide, test::plus<std::int32_t>{}, std::int32_t{5}), random,
+                              sum);
   }
 }
 
@@ -200,15 +202,16 @@ TEST_CASE("paths: the interval monoid") {
 /// short enough for the tools of compute-sanitizer.
 TEST_CASE_TEMPLATE("paths: the ring comes round", T, std::int8_t, std::int32_t, std::int64_t, __int128) {
   TEST_RANDOM(random);
-  const test::plus<T> op{};
-  const auto sum = [=](const T *x, T *y) { return detail::make_problem<true, T>(x, y, op, detail::no_initial{}); };
+  const auto sum = [=](const T *x, T *y) {
+    return detail::make_problem<true, T>(x, y, lookback::plus{}, detail::no_initial{});
+  };
   cudaDeviceProp device{};
   REQUIRE_CUDA(cudaGetDeviceProperties(&device, 0));
   const std::size_t tiles = 25 * device.multiProcessorCount + random() % device.multiProcessorCount;
   std::vector<T> in;
   for (std::size_t i = 0; i < tiles * test::tree_sizes(sizeof(T), sizeof(T)).tile - 1; ++i)
     in.push_back(static_cast<T>(random()));
-  check_paths<T>(in, test::serial_inclusive(in, op), random, sum);
+  check_paths<T>(in, test::serial_inclusive(in, test::plus<T>{}), random, sum);
 }
 
 TEST_CASE("paths: in place") {
