@@ -5,7 +5,7 @@
 #   tests/trust/shake.sh [BUILD]     BUILD: the build directory, after `ctest -L gpu`; build/ if not given
 #
 #   LOOKBACK_SOAK_LAUNCHES           launches of the soak, in two processes together (1000000)
-#   LOOKBACK_SHAKE_SECONDS           what one program may take under one tool of compute-sanitizer (240)
+#   LOOKBACK_SHAKE_SECONDS           what one program may take under one tool of compute-sanitizer (150)
 #   LOOKBACK_COMMIT                  where there is no git
 #
 # Under the four tools of compute-sanitizer, without suppressions, runs every GPU test that CTest knows, with fewer lengths and
@@ -15,7 +15,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 build=${1:-build}
 launches=${LOOKBACK_SOAK_LAUNCHES:-1000000}
-seconds=${LOOKBACK_SHAKE_SECONDS:-240}
+seconds=${LOOKBACK_SHAKE_SECONDS:-150}
 logs=$build/shake
 rm -rf "$logs"
 mkdir -p "$logs" tests/trust/results
@@ -89,7 +89,7 @@ sanitize() { # SECONDS TOOL NAME PROGRAM ARGUMENT...
     doors.bad_input | trust.allocation_failures.gpu | trust.few_multiprocessors) options=(--report-api-errors no) ;;
   esac
   # racecheck takes several times as long as the others.
-  LOOKBACK_SOAK_LAUNCHES=150 LOOKBACK_TEST_TRIALS=$([ "$tool" = racecheck ] && echo 1 || echo 3) \
+  LOOKBACK_SOAK_LAUNCHES=150 LOOKBACK_TEST_TRIALS=$([ "$tool" = racecheck ] && echo 1 || echo 2) \
     timeout "$limit" compute-sanitizer --tool "$tool" "${options[@]}" "${@:4}" >"$log" 2>&1
   echo "exit status $?" >>"$log"
 }
@@ -111,7 +111,7 @@ under_the_tools() { # PROCESSES PROGRAM...
   done | tr "\n" "\0" | xargs -0 -n 1 -P "$1" bash -c "set -f; sanitize \$0"
 }
 if command -v compute-sanitizer >/dev/null; then
-  under_the_tools 8 "${together[@]}"
+  under_the_tools $(($(nproc) * 3 / 4)) "${together[@]}"
   under_the_tools 1 "${alone[@]}"
 fi
 for tool in memcheck racecheck initcheck synccheck; do
