@@ -5,7 +5,7 @@
 #   tests/trust/shake.sh [BUILD]     BUILD: the build directory, after `ctest -L gpu`; build/ if not given
 #
 #   LOOKBACK_SOAK_LAUNCHES           launches of the soak, in two processes together (1000000)
-#   LOOKBACK_SHAKE_SECONDS           what one program may take under one tool of compute-sanitizer (150)
+#   LOOKBACK_SHAKE_SECONDS           what one program may take under one tool of compute-sanitizer (400)
 #   LOOKBACK_COMMIT                  where there is no git
 #
 # Under the four tools of compute-sanitizer, without suppressions, runs every GPU test that CTest knows, with fewer lengths and
@@ -15,7 +15,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 build=${1:-build}
 launches=${LOOKBACK_SOAK_LAUNCHES:-1000000}
-seconds=${LOOKBACK_SHAKE_SECONDS:-150}
+seconds=${LOOKBACK_SHAKE_SECONDS:-400}
 logs=$build/shake
 rm -rf "$logs"
 mkdir -p "$logs" tests/trust/results
