@@ -52,7 +52,7 @@ private:
     std::size_t available = 0, total = 0;
     REQUIRE_CUDA(cudaMemGetInfo(&available, &total));
     int exponent = 30;
-    if (test::trials(8) < 8) return 22;
+    if (test::runs_short()) return 22;
     while (exponent > 27 && 4 * ((std::size_t{1} << exponent) * sizeof(T)) > available) --exponent;
     return exponent;
   }

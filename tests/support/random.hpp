@@ -31,6 +31,9 @@ inline std::size_t trials(std::size_t wanted) {
   return most != nullptr ? std::min<std::size_t>(wanted, std::strtoull(most, nullptr, 0)) : wanted;
 }
 
+/// Whether LOOKBACK_TEST_TRIALS allows but a few.
+inline bool runs_short() { return trials(8) < 8; }
+
 /// Of what could be tried, in its order, as much as is to be.
 template <class T = std::size_t, class Random>
 std::vector<T> to_try(const std::vector<T> &all, Random &random) {

@@ -102,7 +102,7 @@ private:
       const int stage = next.at.stage;
       const unsigned tile = column_.tile(next.i);
       const auto bulk = source_.plan_of(tile, elements_of(tile));
-      if (next.i >= tuning.in_flight) {
+      if (next.i >= (column_is_short() ? tuning.short_in_flight : tuning.in_flight)) {
         simt::wait(shared_.copied[next.arriving.stage], next.arriving.phase);
         ++next.arriving;
       }
@@ -208,20 +208,13 @@ private:
       maybe<T> base = prefix;
       if (row > 0) base.append(op_, shared_.row_prefixes[at.stage][row - 1]);
       const int count = Full ? E : elements - lane * E;
+      // Exchanged before the elements are read: 0.2 to 0.7 % of by key and 8-byte sums on an H200.
+      constexpr bool from_own = scans_from_own<Problem>;
+      const T beside = from_own ? totals[r] : exchange.up(totals[r], 1, true);
+      if ((from_own || lane > 0) && count > 0) base.append(op_, beside);
       const auto vector = source_.template read<Aligned>(shared_.tiles[at.stage], tile, row, count);
       lane_vector<stored, E> results;
-      if constexpr (E == 1 && sums_integers<Problem>) { // in any order: the element is in V(lane)
-        if (count > 0) {
-          const T element = static_cast<T>(vector.get(0));
-          base.append(op_, totals[r]);
-          const T scanned = Problem::inclusive ? base.value() : base.value() - element;
-          results.set(0, static_cast<stored>(problem_.project(scanned, element)));
-        }
-      } else {
-        const T left = exchange.up(totals[r], 1, true);
-        if (lane > 0 && count > 0) base.append(op_, left);
-        scan_lane(problem_, base, count, vector, op_, results);
-      }
+      scan_lane<from_own>(problem_, base, count, vector, op_, results);
       store_row<E, false, true>(output + row * shape::row_elements, elements, vector_stores, nullptr, results);
     }
     simt::arrive(shared_.scanned[at.stage]); // every lane for what it has read

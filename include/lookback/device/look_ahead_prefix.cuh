@@ -34,11 +34,11 @@ struct ring_position {
   }
 };
 
-/// Stages of the ring, tiles between a tile's reduction and its scan, and warps of each kind. Of the look-ahead warps only
-/// `long_column_warps` work where a block has more than `short_column` tiles: with more of them the first prefixes are there
-/// sooner, but all of them poll.
+/// Stages of the ring, copies in flight at once, tiles between a tile's reduction and its scan, and warps of each kind. Where a block has
+/// more than `short_column` tiles, only `long_column_warps` of the look-ahead warps work, since all of them poll; where it has
+/// fewer, the first prefixes count: they come sooner with more warps, and with no more than `short_in_flight` copies before them.
 struct look_ahead_tuning {
-  int stages, in_flight, depth, scanning_warps, look_ahead_warps, long_column_warps, short_column;
+  int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps, long_column_warps, short_column;
   constexpr int warps() const { return scanning_warps + 2 + look_ahead_warps; }
 };
 
@@ -70,7 +70,7 @@ struct look_ahead_storage {
 
 #if LOOKBACK_TARGETS_SM_90
   /// Tiles whose copies begin before the block has met: no more than are in flight at once, each in a stage of its own.
-  static constexpr int first_copies = Tuning::value.in_flight < stages ? Tuning::value.in_flight : stages;
+  static constexpr int first_copies = Tuning::value.short_in_flight < stages ? Tuning::value.short_in_flight : stages;
   /// By the thread that begins those copies.
   LOOKBACK_DEVICE void initialize_first_copies() {
     for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], 1);

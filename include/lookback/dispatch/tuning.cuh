@@ -69,8 +69,11 @@ struct look_back_tiles {
 ///   12, 3, 4, 16, 2     41.6       571        587       589
 ///   12, 3, 6, 16, 3                                     (578 for 2^28 transformed i32)          1230           342
 ///   12, 3, 6,  8, 2                                                 167           921
-/// Of columns of up to 20 tiles, 3 look-ahead warps instead of 2: 2^22 i32 15.1 for 15.6, 2^24 i16 24.0 for 25.7, 2^24 i8 17.5 for
-/// 18.0. The 16-byte row with V(lane) in shared memory and 16 scanning warps: 269 for 164 at 2^24.
+/// The 16-byte row with V(lane) in shared memory and 16 scanning warps: 269 for 164 at 2^24.
+///
+/// Columns of up to 20 tiles: 3 look-ahead warps instead of 2 take 15.1 for 15.6 at 2^22 i32, 24.0 for 25.7 at 2^24 i16, 17.5 for 18.0
+/// at 2^24 i8; 2 copies in flight instead of 3 take 25.5 for 27.0 at 2^22 i64 and 19.1 for 20.3 at 2^20 i128, but 26.4 for 23.7
+/// at 2^23 i32.
 ///
 /// All that was before what is read stayed in the L2 cache and integers of 1 and 2 bytes were added four and two at a time; since, by
 /// depth, and in brackets as before for what is read (another program and run; memcpy: 509, 509, 510, 761, 321):
@@ -93,6 +96,7 @@ struct look_ahead_row {
   static constexpr int stages = fit < tiles_for(12) ? fit : tiles_for(12);
   static constexpr look_ahead_tuning value{stages,
                                            in_flight,
+                                           sizeof(T) > 4 && in_flight > 2 ? 2 : in_flight,
                                            depth < stages ? depth : stages - 1,
                                            sizeof(T) <= 8 ? 16 : 8,
                                            swift || sizeof(T) <= 4 ? 3 : 2,
