@@ -8,6 +8,8 @@
 #   LOOKBACK_SHAKE_SECONDS           what one program may take under one tool of compute-sanitizer (400)
 #   LOOKBACK_COMMIT                  where there is no git
 #
+# A run that was cut short goes on where it stopped: of the same commit, what has ended well is not run again.
+#
 # Under the four tools of compute-sanitizer, without suppressions, runs every GPU test that CTest knows, with fewer lengths and
 # repetitions than there; what is left out, and why, stands below. What fails or does not end in time is counted as not covered, never
 # as clean.
@@ -17,13 +19,18 @@ build=${1:-build}
 launches=${LOOKBACK_SOAK_LAUNCHES:-1000000}
 seconds=${LOOKBACK_SHAKE_SECONDS:-400}
 logs=$build/shake
-rm -rf "$logs"
 mkdir -p "$logs" tests/trust/results
 
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
 driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)
 [ -n "$gpu" ] || { echo "shake.sh: no GPU" >&2; exit 1; }
 commit=${LOOKBACK_COMMIT:-$(git rev-parse --short HEAD 2>/dev/null || echo unknown)}
+if [ -z "${LOOKBACK_COMMIT:-}" ] && ! git diff --quiet HEAD -- . ':!*/results/*' 2>/dev/null; then commit+=+changes; fi
+case $commit in
+  unknown* | *+changes) rm -f "$logs"/* ;;
+  *) [ "$(cat "$logs/commit" 2>/dev/null)" = "$commit" ] || rm -f "$logs"/* ;;
+esac
+echo "$commit" >"$logs/commit"
 results=tests/trust/results/$(echo "${gpu##* }" | tr '[:upper:]' '[:lower:]').csv
 echo "figure,value,target,date,commit,driver" >"$results"
 failed=0
@@ -49,7 +56,8 @@ sum_of() {
 
 # ---- the soak, in two processes at once -----------------------------------------------------------------------------------
 for process in 1 2; do
-  LOOKBACK_SOAK_LAUNCHES=$((launches / 2)) "$build/tests/trust/trust.soak" >"$logs/soak.$process.log" 2>&1 &
+  grep -q "^soak: launches $((launches / 2)), hangs 0, mismatches 0" "$logs/soak.$process.log" 2>/dev/null ||
+    LOOKBACK_SOAK_LAUNCHES=$((launches / 2)) "$build/tests/trust/trust.soak" >"$logs/soak.$process.log" 2>&1 &
 done
 wait
 grep -h -E '^soak:|^  launch|replay' "$logs"/soak.*.log
@@ -82,9 +90,14 @@ suite() {
   echo "consumer.package $build/tests/consumer/package/gpu"
   echo "perf.pass_fail $build/perf/lookback_pass_fail lookback 25"
 }
+# Whether the log $1 is of a program that ended well, and that a tool has looked at.
+is_covered() {
+  grep -q -E 'ERROR SUMMARY: |RACECHECK SUMMARY: ' "$1" 2>/dev/null && grep -q '^exit status 0$' "$1"
+}
 # shellcheck disable=SC2317 # called by xargs
 sanitize() { # SECONDS TOOL NAME PROGRAM ARGUMENT...
   local limit=$1 tool=$2 log=$logs/$2.$3.log options=()
+  is_covered "$log" && return
   case $3 in # calls that fail on purpose; what kernels do is reported all the same
     doors.bad_input | trust.allocation_failures.gpu | trust.few_multiprocessors) options=(--report-api-errors no) ;;
   esac
@@ -93,7 +106,7 @@ sanitize() { # SECONDS TOOL NAME PROGRAM ARGUMENT...
     timeout "$limit" compute-sanitizer --tool "$tool" "${options[@]}" "${@:4}" >"$log" 2>&1
   echo "exit status $?" >>"$log"
 }
-export -f sanitize
+export -f sanitize is_covered
 export logs
 # Programs that count the memory of the whole device run when the others are done.
 mapfile -t together < <(suite | grep -v -E '^(doors\.bad_input|trust\.allocation_failures)')
@@ -118,8 +131,7 @@ for tool in memcheck racecheck initcheck synccheck; do
   covered=0 programs=0
   while read -r name _; do
     programs=$((programs + 1))
-    if grep -q -E 'ERROR SUMMARY: |RACECHECK SUMMARY: ' "$logs/$tool.$name.log" 2>/dev/null &&
-      grep -q '^exit status 0$' "$logs/$tool.$name.log"; then
+    if is_covered "$logs/$tool.$name.log"; then
       covered=$((covered + 1))
     else
       echo "$tool: not covered: $name: $(tail -2 "$logs/$tool.$name.log" 2>&1 | tr '\n' ' ')"
