@@ -11,6 +11,7 @@ import table
 BYTES = {"i8": 1, "i16": 2, "i32": 4, "i64": 8, "i128": 16, "f32": 4, "f64": 8}
 Cell = Tuple[str, str, int]  # call, type, elements: table.read's key
 MISALIGNED = "inclusive_sum_misaligned"
+AGREEMENT = "agreement:"
 SUMS = "inclusive_sum", "exclusive_sum"
 GRID = [(call, kind, 1 << exponent) for call in SUMS for kind in BYTES
         for exponent in range(10, 32, 2) if exponent <= 28 or BYTES[kind] <= 4]
@@ -58,6 +59,19 @@ def add_contenders(times):
             row["aligned"] = aligned[table.OURS]
     for exponent, (microseconds, _) in RUN_TO_RUN.items():
         times.setdefault(("exclusive_sum", "f32", 1 << exponent), {})["run_to_run"] = microseconds
+
+
+def put_at_floor(times, path):
+    """In place of ours, the least time that a sum could take: a memcpy's, and where lookback_floor's rows at `path` have one over
+    as many bytes, an agreement's. Fewer bytes than the fewest there take as long as those."""
+    floor, _ = table.read(path)
+    agreements = {elements * BYTES[kind]: min(us for name, us in row.items() if name.startswith(AGREEMENT))
+                  for (_, kind, elements), row in floor.items() if any(name.startswith(AGREEMENT) for name in row)}
+    fewest = min(agreements)
+    for cell in GRID:
+        row = times.get(cell, {})
+        if table.OURS in row and table.COPY in row:
+            row[table.OURS] = max(row[table.COPY], agreements.get(max(cell[2] * BYTES[cell[1]], fewest), 0))
 
 
 def targets(times):
@@ -138,15 +152,20 @@ def main():
     parser.add_argument("--markdown", action="store_true", help="the form for a README")
     parser.add_argument("--missed", action="store_true", help="also every cell that misses its target")
     parser.add_argument("--strict", action="store_true", help="exit status 1 if a target is missed or not measured")
+    parser.add_argument("--at-floor", metavar="CSV",
+                        help="instead of our sums, what no sum can avoid, from lookback_floor's rows")
     options = parser.parse_args()
 
     times, device = table.read(options.csv)
+    if options.at_floor:
+        put_at_floor(times, options.at_floor)
     add_contenders(times)
     outcomes = [Outcome(target, times) for target in targets(times)]
     print(f"{device}: the worst cell of each target; a speed as a multiple of another's, or a time where the target is one.\n"
           "Short is the share of the required speed that is missing. run_to_run is that mode of CUB 3.6 on an H200:\n"
           + ", ".join(f"{microseconds:g} us at 2^{exponent}" for exponent, (microseconds, _) in RUN_TO_RUN.items())
-          + ", figures from elsewhere, not of this file.\n")
+          + ", figures from elsewhere, not of this file."
+          + " Sums are not ours: their time is a memcpy's, or an agreement's." * bool(options.at_floor) + "\n")
     head = ["target", "required", "measured", "where it is worst", "cells that reach it", "beside it", "verdict"]
     table.show(head, [outcome.line() for outcome in outcomes], options.markdown, left=len(head))
     if options.missed:

@@ -27,15 +27,22 @@ REACHED = {(call, kind, 1 << exponent, contender): us for call, kind in CALLS fo
            (("lookback", 2), ("cub", 8), ("memcpy", 2))}
 
 
-def run(rows, *flags):
+def write(path, rows):
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow("gpu,contender,call,type,elements,bytes,us_median,us_min,us_max,runs".split(","))
+        for (call, kind, elements, contender), us in rows.items():
+            lines.writerow(["made up", contender, call, kind, elements, 0, us, us, us, 1])
+
+
+def run(rows, *flags, floor=None):
     """targets.py's exit status, and the lines of its table by their first column."""
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder, "rows.csv")
-        with path.open("w", newline="") as file:
-            lines = csv.writer(file)
-            lines.writerow("gpu,contender,call,type,elements,bytes,us_median,us_min,us_max,runs".split(","))
-            for (call, kind, elements, contender), us in rows.items():
-                lines.writerow(["made up", contender, call, kind, elements, 0, us, us, us, 1])
+        path, floor_path = pathlib.Path(folder, "rows.csv"), pathlib.Path(folder, "floor.csv")
+        write(path, rows)
+        if floor:
+            write(floor_path, floor)
+            flags = *flags, "--at-floor", floor_path
         done = subprocess.run([sys.executable, COMMAND, "--markdown", *flags, path], stdout=subprocess.PIPE, text=True)
     table = [[text.strip() for text in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:1] == "|"]
     return done.returncode, {line[0]: line for line in table[2:]}
@@ -101,6 +108,17 @@ class Targets(unittest.TestCase):
     def test_status(self):
         self.assertEqual(run({})[0], 0)
         self.assertEqual(run({}, "--strict")[0], 1)
+
+    def test_at_floor(self):
+        # 4 KB take 3 us, and so do fewer; 1 MB (i32, f32, i128) takes the faster one's 6; all else takes a copy's 2; what we take is not looked at.
+        floor = {("inclusive_sum", "i32", 1 << 10, "agreement:16k"): 3, ("inclusive_sum", "i32", 1 << 18, "agreement:16k"): 7,
+                 ("inclusive_sum", "i32", 1 << 18, "agreement:32k"): 6, ("inclusive_sum", "i32", 1 << 20, "launch"): 100}
+        sums = {key: 50 for key in REACHED if key[3] == "lookback" and key[0] in ("inclusive_sum", "exclusive_sum")}
+        _, lines = run({**REACHED, **sums}, floor=floor)
+        self.assertEqual(lines[SMALL][2:5], ["1.333", "inclusive_sum/i32/2^18", "64 of 70"])
+        self.assertEqual(lines["i32 sums of 2^10"][2], "3.000")
+        self.assertEqual(lines["i32 sums of 2^20"][2], "4.000")
+        self.assertEqual(lines[MISALIGNED][-1], "reached")
 
     def test_beside(self):
         _, lines = run(REACHED)
