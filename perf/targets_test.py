@@ -110,7 +110,8 @@ class Targets(unittest.TestCase):
         self.assertEqual(run({}, "--strict")[0], 1)
 
     def test_at_floor(self):
-        # 4 KB take 3 us, and so do fewer; 1 MB (i32, f32, i128) takes the faster one's 6; all else takes a copy's 2; what we take is not looked at.
+        # 4 KB take 3 us, and so do fewer; 1 MB (i32, f32, i128) takes the faster one's 6; all else takes a copy's 2. What we take is
+        # not looked at.
         floor = {("inclusive_sum", "i32", 1 << 10, "agreement:16k"): 3, ("inclusive_sum", "i32", 1 << 18, "agreement:16k"): 7,
                  ("inclusive_sum", "i32", 1 << 18, "agreement:32k"): 6, ("inclusive_sum", "i32", 1 << 20, "launch"): 100}
         sums = {key: 50 for key in REACHED if key[3] == "lookback" and key[0] in ("inclusive_sum", "exclusive_sum")}
