@@ -138,7 +138,7 @@ void pipeline_by_key(std::uint64_t count) {
 // 16-byte elements: 1024 a tile.
 using wide = test::widened<test::interval, 16>;
 TEST_CASE("pipeline, 3 stages, 1 look-ahead warp") { pipeline<test::look_ahead_by<3, 2, 2, 2, 1>, test::interval, wide>(200, 35); }
-TEST_CASE("pipeline, 4 stages, 3 look-ahead warps, or 2") { pipeline<test::look_ahead_by<4, 2, 2, 4, 3, 2>, test::interval, wide>(100, 70); }
+TEST_CASE("pipeline, 4 stages, 3 look-ahead warps, or 2") { pipeline<test::look_ahead_by<4, 2, 2, 4, 3, 2, 1>, test::interval, wide>(100, 70); }
 TEST_CASE("pipeline, vectors of two elements") { pipeline<test::look_ahead_by<3, 3, 1, 2, 2>, test::interval, test::interval>(60, 34); }
 
 TEST_CASE("pipeline, 1-byte sums at any address") { sums<test::look_ahead_by<3, 2, 2, 4, 1>, std::uint8_t, std::uint8_t>(400); }
@@ -152,7 +152,7 @@ TEST_CASE("pipeline, a function of 1 byte that makes 8") {
   sums<test::look_ahead_by<3, 2, 2, 2, 1>, std::uint8_t, std::uint64_t, true>(400);
 }
 TEST_CASE("pipeline by key, 4-byte keys") { pipeline_by_key<test::look_ahead_by<3, 2, 2, 4, 2>, std::uint32_t>(300); }
-TEST_CASE("pipeline by key, 1-byte keys") { pipeline_by_key<test::look_ahead_by<4, 3, 2, 2, 1>, std::uint8_t>(300); }
+TEST_CASE("pipeline by key, 1-byte keys") { pipeline_by_key<test::look_ahead_by<4, 3, 2, 2, 1, 1, 2>, std::uint8_t>(300); }
 
 TEST_CASE("without the cooperative guarantee the pipeline locks up, and that is reported") {
   namespace core = lookback::detail;

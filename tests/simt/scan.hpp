@@ -129,10 +129,11 @@ void scan(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
 }
 
 /// A column of more than three tiles is a long one.
-template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadWarps, int LongColumnWarps = LookAheadWarps>
+template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadWarps, int LongColumnWarps = LookAheadWarps,
+          int ShortInFlight = InFlight>
 struct look_ahead_by {
-  static constexpr lookback::detail::look_ahead_tuning value{Stages,         InFlight,        Depth, ScanningWarps,
-                                                             LookAheadWarps, LongColumnWarps, 3};
+  static constexpr lookback::detail::look_ahead_tuning value{Stages,        InFlight,       ShortInFlight,   Depth,
+                                                             ScanningWarps, LookAheadWarps, LongColumnWarps, 3};
 };
 
 /// The pipeline, on at most `blocks` blocks.
