@@ -51,7 +51,7 @@ struct test::random_value<test::brackets> {
 
 TEST_CASE("1 byte") { against_tree<8, std::uint8_t>(60, 3, test::plus<std::uint8_t>{}); }
 TEST_CASE("1 byte, sums") { against_tree<8, std::int8_t>(60, 3, lookback::plus{}); }
-TEST_CASE("2 bytes to 4, sums") { against_tree<4, std::int32_t, std::uint16_t>(60, 4, lookback::plus{}); }
+TEST_CASE("2 bytes to 4, sums") { against_tree<4, std::uint32_t, std::uint16_t>(60, 4, lookback::plus{}); }
 TEST_CASE("1 byte to 4") { against_tree<4, std::int32_t, std::int8_t>(60, 4, test::plus<std::int32_t>{}); }
 TEST_CASE("4 bytes, not commutative") { against_tree<4, std::uint32_t>(60, 4, test::compose_words{}); }
 TEST_CASE("4 bytes, float") { against_tree<8, float>(60, 4, test::plus<float>{}); }
