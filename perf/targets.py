@@ -62,11 +62,13 @@ def add_contenders(times):
 
 
 def put_at_floor(times, path):
-    """In place of ours, the least time that a sum could take: a memcpy's, and where lookback_floor's rows at `path` have one over
-    as many bytes, an agreement's. Fewer bytes than the fewest there take as long as those."""
+    """In place of our sums' time a memcpy's, or that of an agreement over as many bytes, where lookback_floor's rows at `path` have
+    one that takes longer. Fewer bytes than the fewest there take as long as those."""
     floor, _ = table.read(path)
     agreements = {elements * BYTES[kind]: min(us for name, us in row.items() if name.startswith(AGREEMENT))
                   for (_, kind, elements), row in floor.items() if any(name.startswith(AGREEMENT) for name in row)}
+    if not agreements:
+        sys.exit(f"{path}: no rows of an {AGREEMENT[:-1]}, which lookback_floor measures")
     fewest = min(agreements)
     for cell in GRID:
         row = times.get(cell, {})
@@ -153,7 +155,7 @@ def main():
     parser.add_argument("--missed", action="store_true", help="also every cell that misses its target")
     parser.add_argument("--strict", action="store_true", help="exit status 1 if a target is missed or not measured")
     parser.add_argument("--at-floor", metavar="CSV",
-                        help="instead of our sums, what no sum can avoid, from lookback_floor's rows")
+                        help="instead of our sums, copies, and the agreements of lookback_floor's rows")
     options = parser.parse_args()
 
     times, device = table.read(options.csv)
