@@ -146,16 +146,34 @@ TEST_CASE_TEMPLATE("paths: sums of integers", T, std::int8_t, std::uint8_t, std:
   }
 }
 
+/// The pipeline gives each lane a run of them.
+TEST_CASE("paths: sums of integers of 16 bytes") {
+  TEST_RANDOM(random);
+  using T = unsigned __int128;
+  const auto inclusive = [=](const T *x, T *y) {
+    return detail::make_problem<true, T>(x, y, lookback::plus{}, detail::no_initial{});
+  };
+  const auto exclusive = [=](const T *x, T *y) {
+    return detail::make_problem<false, T>(x, y, lookback::plus{}, detail::initial_value<T>{T{7}});
+  };
+  for (const std::size_t n : lengths(sizeof(T), random, inclusive(nullptr, nullptr), exclusive(nullptr, nullptr))) {
+    std::vector<T> in;
+    for (std::size_t i = 0; i < n; ++i) in.push_back(T{random()} << 64 | random());
+    check_paths<T>(in, test::serial_inclusive(in, test::plus<T>{}), random, inclusive);
+    check_paths<T>(in, test::serial_exclusive(in, test::plus<T>{}, T{7}), random, exclusive);
+  }
+}
+
 TEST_CASE_TEMPLATE("paths: narrow elements into a wider accumulator, and wide results", T, std::int8_t, std::uint16_t) {
   TEST_RANDOM(random);
-  const auto sum = [=](const T *x, std::int32_t *y) {
-    return detail::make_problem<false, std::int32_t>(x, y, lookback::plus{}, detail::initial_value<std::int32_t>{5});
+  using Sum = std::conditional_t<std::is_signed<T>::value, std::int32_t, std::uint32_t>; // the unsigned one may wrap
+  const auto sum = [=](const T *x, Sum *y) {
+    return detail::make_problem<false, Sum>(x, y, lookback::plus{}, detail::initial_value<Sum>{5});
   };
-  for (const std::size_t n : lengths(sizeof(std::int32_t), random, sum(nullptr, nullptr))) {
+  for (const std::size_t n : lengths(sizeof(Sum), random, sum(nullptr, nullptr))) {
     const auto in = test::random_values<T>(n, random);
-    const auto wide = test::converted<std::int32_t>(in);
-    check_paths<std::int32_t>(in, test::serial_exclusive(wide, test::plus<std::int32_t>{}, std::int32_t{5}), random,
-                              sum);
+    const auto wide = test::converted<Sum>(in);
+    check_paths<Sum>(in, test::serial_exclusive(wide, test::plus<Sum>{}, Sum{5}), random, sum);
   }
 }
 

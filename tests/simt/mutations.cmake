@@ -267,26 +267,26 @@ mutation("a tile reduced before it is copied" device/look_ahead.cuh
          "simt::wait(shared_.copied[at.stage], at.phase);" "")
 mutation("row totals not waited for" device/look_ahead.cuh "simt::wait(shared_.reduced[at.stage], at.phase);" "")
 mutation("arrival before the row totals are written" device/look_ahead.cuh
-         "      LOOKBACK_UNROLL
-      for (int r = 0; r < rows; ++r)
-        if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][scanning_warp() * rows + r], totals[r]);
-      simt::arrive(shared_.reduced[at.stage]);"
-         "      simt::arrive(shared_.reduced[at.stage]);
-      LOOKBACK_UNROLL
-      for (int r = 0; r < rows; ++r)
-        if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][scanning_warp() * rows + r], totals[r]);")
+         "    share<Full, Aligned>(i, at.stage).reduce(totals, shared_.row_totals[at.stage]);
+    if (simt::lane_index() == simt::warp_threads - 1) simt::arrive(shared_.reduced[at.stage]);"
+         "    if (simt::lane_index() == simt::warp_threads - 1) simt::arrive(shared_.reduced[at.stage]);
+    share<Full, Aligned>(i, at.stage).reduce(totals, shared_.row_totals[at.stage]);")
+mutation("results read by rows before every lane has written its run" device/tile_share.cuh
+         "    simt::synchronize_warp();
+    LOOKBACK_UNROLL"
+         "    LOOKBACK_UNROLL")
 mutation("row prefixes not waited for" device/look_ahead.cuh "simt::wait(shared_.rows_ready[at.stage], at.phase);" "")
 mutation("the prefix not waited for" device/look_ahead.cuh "simt::wait(shared_.prefix_ready[at.stage], at.phase);" "")
 mutation("arrival before the row prefixes are written" device/look_ahead.cuh
-         "      if (lane < whole_rows) construct(shared_.row_prefixes[at.stage][lane], row[0]);
+         "      if (lane < whole) construct(shared_.row_prefixes[at.stage][lane], row[0]);
       simt::arrive(shared_.rows_ready[at.stage]);"
          "      simt::arrive(shared_.rows_ready[at.stage]);
-      if (lane < whole_rows) construct(shared_.row_prefixes[at.stage][lane], row[0]);")
+      if (lane < whole) construct(shared_.row_prefixes[at.stage][lane], row[0]);")
 mutation("row prefixes of one lane taken for all" device/look_ahead_prefix.cuh
          "simt::initialize(rows_ready[s], simt::warp_threads);" "simt::initialize(rows_ready[s], 1);")
 mutation("a stage given back by one lane for all" device/look_ahead.cuh
          "    simt::arrive(shared_.scanned[at.stage]);"
-         "    for (int l = 0; lane == 0 && l < 32; ++l) simt::arrive(shared_.scanned[at.stage]);")
+         "    for (int l = 0; simt::lane_index() == 0 && l < 32; ++l) simt::arrive(shared_.scanned[at.stage]);")
 mutation("a stage given back by one warp for all" device/look_ahead_prefix.cuh
          "simt::initialize(scanned[s], Tuning::value.scanning_warps * simt::warp_threads);"
          "simt::initialize(scanned[s], simt::warp_threads);")

@@ -46,3 +46,20 @@ TEST_CASE("pipeline by key, misaligned") {
     REQUIRE_EQ(test::first_difference(output, all.inclusive), test::nowhere);
   });
 }
+/// Lanes have runs of a tile, and write what others take to memory.
+TEST_CASE("pipeline, 16-byte sums") {
+  using T = lookback::detail::uint128;
+  test::for_each_trial(10, [](test::trial &one) {
+    const std::size_t n = test::pick_size(one, test::tree_sizes(16, 16), 6 * 1024, 1025);
+    std::vector<T> input(n), output(n), expected(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      input[i] = static_cast<T>(one.random()) << 32 | one.random();
+      expected[i] = i == 0 ? input[0] : expected[i - 1] + input[i];
+    }
+    test::scan_ahead<test::look_ahead_by<3, 2, 1, 4, 2>>(
+        lookback::detail::make_problem<true, T>(input.data(), output.data(), lookback::plus{},
+                                                lookback::detail::no_initial{}),
+        n, 1 + one.random() % 2, one.schedule);
+    REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
+  });
+}

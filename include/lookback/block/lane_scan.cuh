@@ -40,13 +40,8 @@ LOOKBACK_DEVICE typename Problem::accumulator fold_lane(const Vector &vector, Op
   }
 }
 
-/// Whether a vector is one integer, of which sums are made: then V(lane), which is there already, is a result or one subtraction away
-/// from it, since any order gives the same bits.
-template <class Problem>
-inline constexpr bool scans_from_own = Problem::shape::vector_elements == 1 && sums_integers<Problem>;
-
-/// Results of a vector of which `count` elements exist, from `base`, everything left of it; `FromOwn`: and with it.
-template <bool FromOwn = false, class Problem, class Vector, class Operator, class Results>
+/// Results of a vector of which `count` elements exist, from `base`, everything left of it.
+template <class Problem, class Vector, class Operator, class Results>
 LOOKBACK_DEVICE void scan_lane(const Problem &problem, const maybe<typename Problem::accumulator> &base, int count,
                                const Vector &vector, Operator &op, Results &results) {
   using T = typename Problem::accumulator;
@@ -54,11 +49,7 @@ LOOKBACK_DEVICE void scan_lane(const Problem &problem, const maybe<typename Prob
   const auto emit = [&](int k, const T &scanned, const T &element) {
     results.set(k, static_cast<typename Problem::stored>(problem.project(scanned, element)));
   };
-  if constexpr (FromOwn) {
-    if (count <= 0) return;
-    const T element = static_cast<T>(vector.get(0));
-    emit(0, Problem::inclusive ? base.value() : static_cast<T>(base.value() - element), element);
-  } else if constexpr (adds_parts<Problem, Vector>) {
+  if constexpr (adds_parts<Problem, Vector>) {
     using item = typename Problem::item;
     constexpr int parts = 4 / sizeof(item);
     std::uint32_t left = base.exists() ? static_cast<std::uint32_t>(base.value()) : 0; // of the word

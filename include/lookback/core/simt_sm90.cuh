@@ -68,14 +68,14 @@ LOOKBACK_DEVICE void wait_for_sent(barrier &b, unsigned parity) {
     if (ended != 0) return;
   }
 }
-/// How what is read is treated by the L2 cache: as all else, or so that all else leaves before it.
+/// When what is read leaves the L2 cache: before all else, or after.
 using cache_policy = std::uint64_t;
 LOOKBACK_DEVICE cache_policy cache_policy_of(bool leaves_last) {
   cache_policy policy;
   if (leaves_last)
     asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
   else
-    asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
 /// Copies `bytes`, a multiple of 16 between addresses aligned to 16, from global to shared memory; they count on `b`.

@@ -37,8 +37,10 @@ struct ring_position {
 /// Stages of the ring, copies in flight at once, tiles between a tile's reduction and its scan, and warps of each kind. Where a block has
 /// more than `short_column` tiles, only `long_column_warps` of the look-ahead warps work, since all of them poll; where it has
 /// fewer, the first prefixes count: they come sooner with more warps, and with no more than `short_in_flight` copies before them.
+/// What is read leaves the L2 cache after all else, or before it in columns of more than `cached_column` up to `short_column` tiles.
 struct look_ahead_tuning {
-  int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps, long_column_warps, short_column;
+  int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps, long_column_warps, cached_column,
+      short_column;
   constexpr int warps() const { return scanning_warps + 2 + look_ahead_warps; }
 };
 

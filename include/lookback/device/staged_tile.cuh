@@ -21,11 +21,16 @@ class staged_tile {
   static constexpr unsigned element_bytes = sizeof(typename staged::template element<A>);
   template <int A>
   static constexpr unsigned lead = staged::reads_before &&A == 1 ? granule : 0;
+  // Whole lines of 128 bytes, so that a line of memory comes as one of shared memory: bulk copies to other places are slower (545
+  // against 525 us for 2^28 i32 on an H200).
+  static constexpr unsigned line = 128;
+  template <int A>
+  static constexpr unsigned lead_room = lead<A> > 0 ? line : 0;
   template <int A>
   static constexpr int share = shape::tile_elements / Warps *static_cast<int>(element_bytes<A>); // bytes a warp
-  // Whole lines of 128 bytes: bulk copies to other places are slower (545 against 525 us for 2^28 i32 on an H200).
   template <int A>
-  static constexpr unsigned room = (lead<A> + shape::tile_elements * element_bytes<A> + granule + 127) / 128 * 128;
+  static constexpr unsigned room =
+      (lead_room<A> + shape::tile_elements * element_bytes<A> + granule + line - 1) / line *line;
 
   /// Bytes of an array, counted from its first.
   struct piece {
@@ -112,6 +117,15 @@ public:
     return elements(input_, rows, aligned, tile, row, count);
   }
 
+  /// Element `i` of the tile, where vectors have one element: as if it were this lane's of some row.
+  LOOKBACK_DEVICE elements read_element(const unsigned char *stage, unsigned tile, int i) const {
+    static_assert(arrays == 1 && E == 1, "the lane's vector of a row is one element of one array");
+    const unsigned char *const row =
+        stage + place<0>(0) + (i - simt::lane_index()) * static_cast<int>(element_bytes<0>);
+    const bool aligned = skip_[0] == 0;
+    return elements(input_, &row, &aligned, tile, 0, 1);
+  }
+
   /// Where row `row` of the first array lies.
   template <bool KnownAligned = false>
   LOOKBACK_DEVICE first_type *row_of(unsigned char *stage, int row) const {
@@ -122,7 +136,7 @@ private:
   /// Where row `row` of array A lies in the stage.
   template <int A, bool KnownAligned = false>
   LOOKBACK_DEVICE unsigned place(int row) const {
-    return (A == 0 ? 0 : room<0>)+lead<A> + (KnownAligned ? 0 : skip_[A]) +
+    return (A == 0 ? 0 : room<0>)+lead_room<A> + (KnownAligned ? 0 : skip_[A]) +
            row * shape::row_elements * element_bytes<A>;
   }
   template <int A>
@@ -141,7 +155,7 @@ private:
   /// Where byte `at` of the array belongs in the stage of `tile`.
   template <int A>
   LOOKBACK_DEVICE unsigned char *place_of(unsigned char *stage, unsigned tile, std::uint64_t at) const {
-    return stage + (A == 0 ? 0 : room<0>)+lead<A> + skip_[A] +
+    return stage + (A == 0 ? 0 : room<0>)+lead_room<A> + skip_[A] +
            static_cast<std::int64_t>(at - bytes_of<A>(tile, 0).begin);
   }
 
@@ -218,9 +232,9 @@ private:
   }
   template <int A>
   LOOKBACK_DEVICE void prefetch_array(unsigned tile) const {
-    constexpr int line = 128, tile_bytes = shape::tile_elements * element_bytes<A>;
+    constexpr int tile_bytes = shape::tile_elements * element_bytes<A>;
     const unsigned char *const first = address<A>() + bytes_of<A>(tile, 0).begin;
-    for (int at = simt::thread_index() * line; at < tile_bytes; at += Warps * simt::warp_threads * line)
+    for (int at = simt::thread_index() * int{line}; at < tile_bytes; at += Warps * simt::warp_threads * int{line})
       simt::prefetch(first + at);
   }
 

@@ -60,28 +60,34 @@ struct look_back_tiles {
   static constexpr look_back_tuning value{warps, fit_in_shared<Problem, warps, look::back>(10), look::back};
 };
 
-/// The pipeline. H200, us, by stages, tiles in flight, depth, scanning warps, look-ahead warps:
-///                     2^24 i32   2^28 i32   2^30 i8   2^27 f64   2^24 i128   2^28 by key   2^28 i8 to i32
-///   12, 3, 6, 16, 2     40.4       525        538       525         218           818            360
+/// The pipeline. H200, us, by stages, tiles in flight, depth, scanning warps, look-ahead warps, when reads were cached as all else:
+///                     2^24 i32   2^28 i32   2^30 i8   2^27 f64   2^28 by key   2^28 i8 to i32
+///   12, 3, 6, 16, 2     40.4       525        538       525         818            360
 ///   12, 2, 6, 16, 2     41.3       559        559       559
 ///   12, 4, 6, 16, 2     40.8       526        530       527
 ///   12, 6, 6, 16, 2     41.4       527        531       526
 ///   12, 3, 4, 16, 2     41.6       571        587       589
-///   12, 3, 6, 16, 3                                     (578 for 2^28 transformed i32)          1230           342
-///   12, 3, 6,  8, 2                                                 167           921
-/// The 16-byte row with V(lane) in shared memory and 16 scanning warps: 269 for 164 at 2^24.
-///
-/// Columns of up to 20 tiles: 3 look-ahead warps instead of 2 take 15.1 for 15.6 at 2^22 i32, 24.0 for 25.7 at 2^24 i16, 17.5 for 18.0
-/// at 2^24 i8; 2 copies in flight instead of 3 take 25.5 for 27.0 at 2^22 i64 and 19.1 for 20.3 at 2^20 i128, but 26.4 for 23.7
-/// at 2^23 i32.
-///
-/// All that was before what is read stayed in the L2 cache and integers of 1 and 2 bytes were added four and two at a time; since, by
-/// depth, and in brackets as before for what is read (another program and run; memcpy: 509, 509, 510, 761, 321):
+///   12, 3, 6, 16, 3                                                1230            342
+///   12, 3, 6,  8, 2                                                 921
+/// By depth, reads cached for longer (in brackets as before; another program and run; memcpy: 509, 509, 510, 761, 321):
 ///                     2^28 i32     2^30 i8      2^27 i64     2^28 by key   2^28 i8 to i32
 ///   depth 5           521          526          530          1118          357
 ///   depth 6           509 (529)    510 (528)    524 (534)    851 (880)     356 (380)
 ///   depth 7           507 (530)    508 (528)    522 (535)    842 (848)     368 (364)
 ///   depth 8           508          509          523          843           375
+/// 16-byte integers, whose look-ahead takes the longest; by what a lane has of a tile, look-ahead warps, depth:
+///                     2^20   2^22   2^24   2^26
+///   rows, 2, 6        18.4   46.8   153    578      memcpy 12.6, 35.7, 129, 507
+///   a run, 3, 7       16.9   40.5   135    518
+///   a run, 3, 8       16.7   40.3   134    510
+///
+/// Columns of up to 20 tiles: 3 look-ahead warps instead of 2 take 15.1 for 15.6 at 2^22 i32, 24.0 for 25.7 at 2^24 i16, 17.5 for 18.0
+/// at 2^24 i8, 22.3 for 23.2 at 2^22 by key; 2 copies in flight instead of 3 take 25.5 for 27.0 at 2^22 i64 and 19.1 for 20.3 at 2^20
+/// i128, but 26.4 for 23.7 at 2^23 i32. By what leaves the L2 cache after what is read (in brackets: tiles a column):
+///                     2^22 i32 (8)   2^24 i8 (8)   2^23 i32 (16)   2^24 i16 (16)   2^22 i64 (16)   2^24 i32 (31)
+///   all else          14.1           14.4          22.6            22.4            24.1            38.4
+///   as it comes       15.0           15.2          22.3            22.7            24.3            38.9
+///   nothing           14.9           14.9          20.8            20.9            23.1            41.1
 template <class Problem>
 struct look_ahead_row {
   using T = typename Problem::accumulator;
@@ -90,7 +96,9 @@ struct look_ahead_row {
   static constexpr double traffic = (stage + tile * sizeof(typename Problem::stored)) / 32768.0;
   static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
   static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
-  static constexpr int depth = tiles_for(swift || sizeof(T) > 8 ? 6 : 7), in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
+  static constexpr bool by_key = boundary_of<typename Problem::input_type>::exists;
+  static constexpr int depth = tiles_for(swift ? 6 : sizeof(T) > 8 ? 8 : 7);
+  static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
   static constexpr int fit =
       224 * 1024 / (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
   static constexpr int stages = fit < tiles_for(12) ? fit : tiles_for(12);
@@ -99,8 +107,9 @@ struct look_ahead_row {
                                            sizeof(T) > 4 && in_flight > 2 ? 2 : in_flight,
                                            depth < stages ? depth : stages - 1,
                                            sizeof(T) <= 8 ? 16 : 8,
-                                           swift || sizeof(T) <= 4 ? 3 : 2,
-                                           swift ? 3 : 2,
+                                           swift || sizeof(T) != 8 || by_key ? 3 : 2,
+                                           swift || sizeof(T) > 8 ? 3 : 2,
+                                           10,
                                            20};
 };
 

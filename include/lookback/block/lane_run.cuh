@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Sums of 16-byte integers that wait in shared memory, several consecutive ones a lane: what lanes exchange is a quarter of
+// what they would exchange if each had one element of every row. Any order gives the same bits.
+#pragma once
+
+#include <lookback/block/lane_scan.cuh>
+#include <lookback/block/staged.cuh>
+
+namespace lookback::detail {
+
+/// Whether a problem adds up integers of 16 bytes, from one array to another of such.
+template <class Problem, class Input = staged_input<typename Problem::input_type>, class = void>
+inline constexpr bool adds_runs = false;
+template <class Problem, class Input>
+inline constexpr bool adds_runs<Problem, Input, std::void_t<typename Input::template element<0>>> =
+    sums_integers<Problem> &&Input::arrays == 1 && sizeof(typename Input::template element<0>) == 16 &&
+    sizeof(typename Problem::accumulator) == 16 && sizeof(typename Problem::stored) == 16 &&
+    !decltype(Problem::project)::needs_item;
+
+/// A lane's run of `Elements` integers T, a power of two, among the 32 * Elements of its warp.
+///
+/// Eight lanes read 16 bytes each at once, from different banks if these are different places of 128 bytes. Runs of 64 bytes begin at two
+/// such places only, so a lane begins with its element `first` and goes round:
+///
+///   lane            0  1  2  3  4  5  6  7
+///   place, step k   k  k  k+1  k+1  k+2  k+2  k+3  k+3      of 4, in the lower or the upper half of 128 bytes
+template <class T, int Elements>
+class lane_run {
+public:
+  LOOKBACK_DEVICE lane_run() : first_(simt::lane_index() * Elements * 16 / 128 % Elements) {}
+  /// The element, counted from the warp's first, that the lane reads in step k.
+  LOOKBACK_DEVICE int element(int k) const { return simt::lane_index() * Elements + (first_ + k) % Elements; }
+
+  /// Sum of the run.
+  LOOKBACK_DEVICE static T sum(const T (&x)[Elements]) {
+    T all = x[0];
+    LOOKBACK_UNROLL
+    for (int k = 1; k < Elements; ++k) all = add(all, x[k]);
+    return all;
+  }
+
+  /// x(k), the element of step k, becomes its result; `left` is everything left of the run.
+  template <bool Inclusive>
+  LOOKBACK_DEVICE void scan(T left, T (&x)[Elements]) const {
+    T running = left; // through the elements before `first`, which come last
+    LOOKBACK_UNROLL
+    for (int k = 1; k < Elements; ++k) running = add(running, goes_round(k) ? x[k] : T{});
+    LOOKBACK_UNROLL
+    for (int k = 0; k < Elements; ++k) {
+      if (k > 0 && first_ + k == Elements) running = left;
+      const T through = add(running, x[k]);
+      x[k] = Inclusive ? through : running;
+      running = through;
+    }
+  }
+  LOOKBACK_DEVICE static T add(T a, T b) { return static_cast<T>(static_cast<uint128>(a) + static_cast<uint128>(b)); }
+  LOOKBACK_DEVICE static T subtract(T a, T b) {
+    return static_cast<T>(static_cast<uint128>(a) - static_cast<uint128>(b));
+  }
+
+private:
+  LOOKBACK_DEVICE bool goes_round(int k) const { return first_ + k >= Elements; }
+  const int first_;
+};
+
+} // namespace lookback::detail
