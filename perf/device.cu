@@ -18,16 +18,21 @@ std::size_t total_memory() {
   return total;
 }
 
-/// Leaves nothing of the operands in the second-level cache. A memset four times its size also keeps the device busy
-/// until the host has queued the timed work, so that the host's own time is not measured by the events.
-void flush_cache() {
-  static device_buffer buffer;
+/// More than the second-level cache has room for, four times.
+std::size_t beyond_cache() {
   static const std::size_t bytes = [] {
     int size = 0;
     check(cudaDeviceGetAttribute(&size, cudaDevAttrL2CacheSize, 0));
     return 4 * static_cast<std::size_t>(size);
   }();
-  check(cudaMemsetAsync(buffer.reserve(bytes), 0, bytes));
+  return bytes;
+}
+
+/// Leaves nothing of the operands in the second-level cache but what was to leave it last, for which see places. The memset also keeps
+/// the device busy until the host has queued the timed work, so that the host's own time is not measured by the events.
+void flush_cache() {
+  static device_buffer buffer;
+  check(cudaMemsetAsync(buffer.reserve(beyond_cache()), 0, beyond_cache()));
 }
 
 __global__ void find_difference(const unsigned char *expected, const unsigned char *actual, std::size_t first,
@@ -60,6 +65,11 @@ void *device_buffer::reserve(std::size_t bytes) {
   }
   return data_;
 }
+
+/// At most 32 places: what is so short that this is too few is read by no kernel that asks for anything of the cache.
+places::places(long long bytes)
+    : each_((static_cast<std::size_t>(bytes) + 255) / 256 * 256),
+      count_(static_cast<int>(std::clamp<std::size_t>((beyond_cache() + each_ - 1) / each_, 1, 32))) {}
 
 device_memory &memory() {
   static device_memory all;

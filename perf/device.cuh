@@ -3,6 +3,7 @@
 #pragma once
 
 #include "comparison.hpp"
+#include "operands.cuh"
 
 #include <cub/device/device_scan.cuh>
 #include <lookback/device_scan.cuh>
@@ -71,14 +72,6 @@ constexpr const char *type_name() {
   }
 }
 
-template <class In, class Out>
-struct operands {
-  const int *keys; // null unless the call has segments
-  const In *in;
-  Out *out;
-  long long n;
-};
-
 /// What a call inherits, and what it may hide with its own: elements, names, segments, misalignment.
 template <class In, class Out = In>
 struct call {
@@ -117,14 +110,17 @@ template <class Call>
 operands<typename Call::input, typename Call::output> prepare_operands(long long n) {
   using In = typename Call::input;
   using Out = typename Call::output;
+  const places inputs((n + Call::shift) * static_cast<long long>(sizeof(In)));
+  const places all_keys(n * static_cast<long long>(sizeof(int)));
   int *keys = nullptr;
   if constexpr (Call::key_segment > 0) {
-    keys = static_cast<int *>(memory().keys.reserve(n * sizeof(int)));
-    fill_keys(keys, n, Call::key_segment);
+    keys = static_cast<int *>(memory().keys.reserve(all_keys.bytes()));
+    for (int p = 0; p < all_keys.count(); ++p) fill_keys(all_keys.of_run(keys, p), n, Call::key_segment);
   }
-  In *in = static_cast<In *>(memory().source.reserve((n + Call::shift) * sizeof(In))) + Call::shift;
-  fill_values<Call>(in, n);
-  return {keys, in, static_cast<Out *>(memory().target.reserve((n + Call::shift) * sizeof(Out))) + Call::shift, n};
+  In *in = static_cast<In *>(memory().source.reserve(inputs.bytes())) + Call::shift;
+  for (int p = 0; p < inputs.count(); ++p) fill_values<Call>(inputs.of_run(in, p), n);
+  Out *const out = static_cast<Out *>(memory().target.reserve((n + Call::shift) * sizeof(Out))) + Call::shift;
+  return {keys, in, out, n, inputs, all_keys};
 }
 
 /// `contender` takes operands. The reference is CUB's DeviceScan on the same input.
@@ -147,6 +143,15 @@ void check_against_cub(Operands o, Contender contender) {
 
 using timer = double (*)(const std::function<void()> &);
 
+/// Runs of `scan`; the check before has read from place 0.
+template <class Scan, class Operands>
+timed_run in_turn(Scan scan, const Operands &o, timer time) {
+  return [scan, o, time, run = 0u]() mutable {
+    const Operands turned = o.of_run(++run);
+    return time([&] { scan(turned); });
+  };
+}
+
 /// `phase(temporary, size, operands)` is a scan in CUB's two phases.
 template <class Call, class Phase>
 std::function<timed_run()> two_phase_scan(Phase phase, long long n, timer time = event_microseconds) {
@@ -160,7 +165,7 @@ std::function<timed_run()> two_phase_scan(Phase phase, long long n, timer time =
       check(phase(temporary, given, operands));
     };
     check_against_cub<Call>(o, scan);
-    return [scan, o, time] { return time([&] { scan(o); }); };
+    return in_turn(scan, o, time);
   };
 }
 
@@ -175,14 +180,21 @@ std::function<timed_run()> memcpy_of(long long bytes, timer time) {
   return [bytes, time]() -> timed_run {
     using In = typename Call::input;
     const std::size_t half = static_cast<std::size_t>(bytes / 2);
-    void *source = memory().source.reserve(half);
+    const places inputs(static_cast<long long>(half));
+    In *const source = static_cast<In *>(memory().source.reserve(inputs.bytes()));
     void *target = memory().target.reserve(half);
-    fill_values<Call>(static_cast<In *>(source), static_cast<long long>(half / sizeof(In)));
-    const auto copy = [half, source](void *to) { check(cudaMemcpyAsync(to, source, half, cudaMemcpyDeviceToDevice)); };
+    for (int p = 0; p < inputs.count(); ++p)
+      fill_values<Call>(inputs.of_run(source, p), static_cast<long long>(half / sizeof(In)));
+    const auto copy = [half](void *to, const In *from) {
+      check(cudaMemcpyAsync(to, from, half, cudaMemcpyDeviceToDevice));
+    };
     void *expected = memory().expected.reserve(half);
     check_output(
-        0, half, [&] { copy(expected); }, [&] { copy(target); });
-    return [copy, target, time] { return time([&] { copy(target); }); };
+        0, half, [&] { copy(expected, source); }, [&] { copy(target, source); });
+    return [copy, target, inputs, source, time, run = 0u]() mutable {
+      const In *const from = inputs.of_run(source, ++run);
+      return time([&] { copy(target, from); });
+    };
   };
 }
 

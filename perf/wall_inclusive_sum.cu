@@ -19,7 +19,7 @@ std::function<perf::timed_run()> thrust_call(const Policy &policy, long long n) 
     const auto o = perf::prepare_operands<wall_inclusive_sum>(n);
     const auto scan = [policy](perf::operands<int, int> o) { thrust::inclusive_scan(policy, o.in, o.in + o.n, o.out); };
     perf::check_against_cub<wall_inclusive_sum>(o, scan);
-    return [scan, o] { return perf::wall_microseconds([&] { scan(o); }); };
+    return perf::in_turn(scan, o, perf::wall_microseconds);
   };
 }
 

@@ -144,7 +144,13 @@ TEST_CASE("pipeline, vectors of two elements") { pipeline<test::look_ahead_by<3,
 TEST_CASE("pipeline, 1-byte sums at any address") { sums<test::look_ahead_by<3, 2, 2, 4, 1>, std::uint8_t, std::uint8_t>(400); }
 TEST_CASE("pipeline, 1 byte to 4 at any address") { sums<test::look_ahead_by<4, 2, 2, 2, 2>, std::uint8_t, std::uint32_t>(400); }
 TEST_CASE("pipeline, 4-byte sums at any address") { sums<test::look_ahead_by<3, 2, 1, 4, 2>, std::uint32_t, std::uint32_t>(400); }
-TEST_CASE("pipeline, 16-byte sums") { sums<test::look_ahead_by<3, 2, 2, 4, 2>, lookback::detail::uint128, lookback::detail::uint128>(200); }
+/// In runs of 8, 4 and 2 elements a lane.
+using lookback::detail::uint128;
+TEST_CASE("pipeline, 16-byte sums") {
+  sums<test::look_ahead_by<3, 2, 2, 4, 2>, uint128, uint128>(100);
+  sums<test::look_ahead_by<3, 2, 2, 8, 2>, uint128, uint128>(60);
+  sums<test::look_ahead_by<3, 2, 2, 16, 1>, uint128, uint128, true>(40);
+}
 TEST_CASE("pipeline, a function of 4 bytes at any address") {
   sums<test::look_ahead_by<3, 2, 2, 4, 1>, std::uint32_t, std::uint32_t, true>(400);
 }

@@ -133,7 +133,7 @@ template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadW
           int ShortInFlight = InFlight>
 struct look_ahead_by {
   static constexpr lookback::detail::look_ahead_tuning value{Stages,        InFlight,       ShortInFlight,   Depth,
-                                                             ScanningWarps, LookAheadWarps, LongColumnWarps, 1, 3};
+                                                             ScanningWarps, LookAheadWarps, LongColumnWarps, 3};
 };
 
 /// The pipeline, on at most `blocks` blocks.

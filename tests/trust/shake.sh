@@ -104,9 +104,13 @@ sanitize() { # SECONDS TOOL NAME PROGRAM ARGUMENT...
 }
 export -f sanitize
 export logs
-# Programs that count the memory of the whole device run when the others are done.
-mapfile -t together < <(suite | grep -v -E '^(doors\.bad_input|trust\.allocation_failures)')
-mapfile -t alone < <(suite | grep -E '^(doors\.bad_input|trust\.allocation_failures)')
+mapfile -t all < <(suite)
+# What runs when the others are done, one program after the other: those that count the memory of the whole device; and under synccheck
+# what has many streams at once, since where a dozen such programs take turns on the GPU it has reported threads apart that it never
+# finds otherwise.
+alone_under() { # TOOL
+  echo "^(doors\.bad_input|trust\.allocation_failures$([ "$1" = synccheck ] && echo '|bits\.gpu|trust\.concurrency'))"
+}
 # initcheck keeps memory for what was freed, which a test that asks for all there is takes for a leak. racecheck would take hours for
 # 2^33 elements. And (2025.3) where several host threads synchronise one stream it fails "to track a kernel
 # launch" and waits for ever, whatever is launched: a kernel of three lines will do, or CUB's scan.
@@ -116,14 +120,14 @@ programs_of() { # TOOL PROGRAM...
   [ "$1" = racecheck ] && without=(-e '/^device\.many_elements/d' -e '/^trust\.concurrency/s/$/-tce=*first?scan?of*,*on?one?stream/')
   printf '%s\n' "${@:2}" | sed -e '' "${without[@]}"
 }
-under_the_tools() { # PROCESSES PROGRAM...
+under_the_tools() { # PROCESSES, and what grep is to do with the programs that run alone
   for tool in racecheck initcheck memcheck synccheck; do
-    programs_of "$tool" "${@:2}" | sed "s/^/$seconds $tool /"
+    programs_of "$tool" "${all[@]}" | grep "${@:2}" -E "$(alone_under "$tool")" | sed "s/^/$seconds $tool /"
   done | tr "\n" "\0" | xargs -0 -n 1 -P "$1" bash -c "set -f; sanitize \$0"
 }
 if command -v compute-sanitizer >/dev/null; then
-  under_the_tools $(($(nproc) * 3 / 4)) "${together[@]}"
-  under_the_tools 1 "${alone[@]}"
+  under_the_tools $(($(nproc) * 3 / 4)) -v
+  under_the_tools 1
 fi
 for tool in memcheck racecheck initcheck synccheck; do
   covered=0 programs=0
@@ -135,7 +139,7 @@ for tool in memcheck racecheck initcheck synccheck; do
     else
       echo "$tool: not covered: $name: $(tail -2 "$logs/$tool.$name.log" 2>&1 | tr '\n' ' ')"
     fi
-  done < <(programs_of "$tool" "${together[@]}" "${alone[@]}")
+  done < <(programs_of "$tool" "${all[@]}")
   # The summary, and what racecheck says of blocks that may not be there, in case its summary leaves that out.
   findings=$(cat "$logs/$tool".*.log 2>/dev/null |
     sum_of '/were not printed/d; s/.*(ERROR|RACECHECK) SUMMARY: ([0-9]+) .*/\2/p; s/^========= Potential invalid .*/1/p' -)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sums of 16-byte integers that wait in shared memory, several consecutive ones a lane: what lanes exchange is a quarter of
-// what they would exchange if each had one element of every row. Any order gives the same bits.
+// Sums of 16-byte integers that wait in shared memory, several consecutive ones a lane: lanes exchange one value for all of them, where
+// they would exchange one for each if they had an element of every row. Any order gives the same bits.
 #pragma once
 
 #include <lookback/block/lane_scan.cuh>
@@ -8,16 +8,18 @@
 
 namespace lookback::detail {
 
-/// Whether a problem adds up integers of 16 bytes, from one array to another of such.
+/// Whether a problem adds up integers of 16 bytes, from one array of them to another.
+template <class T>
+inline constexpr bool is_wide_integer = is_integer<T> && sizeof(T) == 16;
 template <class Problem, class Input = staged_input<typename Problem::input_type>, class = void>
 inline constexpr bool adds_runs = false;
 template <class Problem, class Input>
 inline constexpr bool adds_runs<Problem, Input, std::void_t<typename Input::template element<0>>> =
-    sums_integers<Problem> &&Input::arrays == 1 && sizeof(typename Input::template element<0>) == 16 &&
-    sizeof(typename Problem::accumulator) == 16 && sizeof(typename Problem::stored) == 16 &&
-    !decltype(Problem::project)::needs_item;
+    sums_integers<Problem> &&Input::arrays == 1 &&
+    is_wide_integer<typename Input::template element<0>> &&is_wide_integer<typename Problem::accumulator>
+        &&is_wide_integer<typename Problem::stored> && !decltype(Problem::project)::needs_item;
 
-/// A lane's run of `Elements` integers T, a power of two, among the 32 * Elements of its warp.
+/// A lane's run of `Elements` integers T, 1, 2, 4 or 8, among the 32 * Elements of its warp.
 ///
 /// Eight lanes read 16 bytes each at once, from different banks if these are different places of 128 bytes. Runs of 64 bytes begin at two
 /// such places only, so a lane begins with its element `first` and goes round:
@@ -26,6 +28,8 @@ inline constexpr bool adds_runs<Problem, Input, std::void_t<typename Input::temp
 ///   place, step k   k  k  k+1  k+1  k+2  k+2  k+3  k+3      of 4, in the lower or the upper half of 128 bytes
 template <class T, int Elements>
 class lane_run {
+  static_assert(Elements <= 8 && (Elements & (Elements - 1)) == 0, "longer runs would begin at the same bank again");
+
 public:
   LOOKBACK_DEVICE lane_run() : first_(simt::lane_index() * Elements * 16 / 128 % Elements) {}
   /// The element, counted from the warp's first, that the lane reads in step k.
@@ -39,7 +43,7 @@ public:
     return all;
   }
 
-  /// x(k), the element of step k, becomes its result; `left` is everything left of the run.
+  /// x[k], the element of step k, becomes its result; `left` is everything left of the run.
   template <bool Inclusive>
   LOOKBACK_DEVICE void scan(T left, T (&x)[Elements]) const {
     T running = left; // through the elements before `first`, which come last

@@ -44,7 +44,7 @@ public:
 
   LOOKBACK_DEVICE void run() {
     const int warp = simt::warp_index();
-    copying next{simt::cache_policy_of(!column_is_short() || column_.count() <= tuning.cached_column)};
+    copying next{simt::cache_policy_of(!column_is_short())};
     if (warp == 0) { // the first copies need nothing but their own barriers: they go before all else
       if (simt::lane_index() == 0) shared_.initialize_first_copies();
       copy(next, storage::first_copies);
@@ -91,8 +91,8 @@ private:
 
   /// The block's share of the cells: side by side, so that few lines of memory are touched.
   LOOKBACK_DEVICE void clear_totals() {
-    const unsigned share = (column_.tiles - 1) / simt::block_count() + 1, first = simt::block_index() * share;
-    for (unsigned i = simt::thread_index(); i < share && first + i < column_.tiles; i += simt::block_threads())
+    const unsigned each = (column_.tiles - 1) / simt::block_count() + 1, first = simt::block_index() * each;
+    for (unsigned i = simt::thread_index(); i < each && first + i < column_.tiles; i += simt::block_threads())
       state_.tile_totals.clear(first + i);
   }
 
@@ -109,12 +109,13 @@ private:
         ++next.arriving;
       }
       if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1);
-      if (any_share::writes_stage) simt::fence_before_bulk_copy(); // what the scanning warps wrote there comes first
+      if (any_share::writes_stage && next.i >= stages)
+        simt::fence_before_bulk_copy(); // what the scanning warps wrote there comes first
       source_.fill(shared_.tiles[stage], tile, elements_of(tile), bulk, shared_.copied[stage], next.policy);
     }
   }
 
-  /// Row totals -> row prefixes for the block, and the tile's total for everyone. The last tile's total nobody needs.
+  /// Totals of rows, or of other sections of the tile, -> their prefixes for the block, and the tile's total for everyone. The last tile's total nobody needs.
   LOOKBACK_DEVICE void publish() {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);

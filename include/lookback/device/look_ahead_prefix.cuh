@@ -37,10 +37,9 @@ struct ring_position {
 /// Stages of the ring, copies in flight at once, tiles between a tile's reduction and its scan, and warps of each kind. Where a block has
 /// more than `short_column` tiles, only `long_column_warps` of the look-ahead warps work, since all of them poll; where it has
 /// fewer, the first prefixes count: they come sooner with more warps, and with no more than `short_in_flight` copies before them.
-/// What is read leaves the L2 cache after all else, or before it in columns of more than `cached_column` up to `short_column` tiles.
+/// And what is read leaves the L2 cache before all else; in longer columns, after.
 struct look_ahead_tuning {
-  int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps, long_column_warps, cached_column,
-      short_column;
+  int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps, long_column_warps, short_column;
   constexpr int warps() const { return scanning_warps + 2 + look_ahead_warps; }
 };
 
@@ -62,7 +61,8 @@ struct look_ahead_storage {
   static constexpr int stages = Tuning::value.stages;
 
   alignas(128) unsigned char tiles[stages][look_ahead_source<Problem, Tuning>::bytes];
-  uninitialized_array<T, shape::tile_rows> row_totals[stages];
+  uninitialized_array<T, shape::tile_rows>
+      row_totals[stages]; // or those of other sections, as device/tile_share.cuh has it
   uninitialized_array<T, shape::tile_rows> row_prefixes[stages]; // R, inclusive
   uninitialized_array<T, 1> prefix[stages];                      // everything left of the tile
   uninitialized_array<T, 1> groups[stages];                      // G of the tile's group, handed on

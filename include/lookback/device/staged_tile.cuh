@@ -29,8 +29,8 @@ class staged_tile {
   template <int A>
   static constexpr int share = shape::tile_elements / Warps *static_cast<int>(element_bytes<A>); // bytes a warp
   template <int A>
-  static constexpr unsigned room =
-      (lead_room<A> + shape::tile_elements * element_bytes<A> + granule + line - 1) / line *line;
+  static constexpr unsigned room = (lead_room<A> + shape::tile_elements * element_bytes<A> + granule + line - 1) &
+                                   ~(line - 1);
 
   /// Bytes of an array, counted from its first.
   struct piece {
@@ -117,13 +117,12 @@ public:
     return elements(input_, rows, aligned, tile, row, count);
   }
 
-  /// Element `i` of the tile, where vectors have one element: as if it were this lane's of some row.
-  LOOKBACK_DEVICE elements read_element(const unsigned char *stage, unsigned tile, int i) const {
-    static_assert(arrays == 1 && E == 1, "the lane's vector of a row is one element of one array");
-    const unsigned char *const row =
-        stage + place<0>(0) + (i - simt::lane_index()) * static_cast<int>(element_bytes<0>);
-    const bool aligned = skip_[0] == 0;
-    return elements(input_, &row, &aligned, tile, 0, 1);
+  /// Element `i` of a tile whose vectors are an element of one array, which is always aligned: as if it were this lane's of a row.
+  LOOKBACK_DEVICE elements read_element(const unsigned char *stage, int i) const {
+    static_assert(arrays == 1 && E == 1 && alignof(first_type) == granule, "a vector, wherever it is");
+    constexpr bool aligned = true;
+    const unsigned char *const row = stage + (i - simt::lane_index()) * int{sizeof(first_type)};
+    return elements(input_, &row, &aligned, 0, 0, 1);
   }
 
   /// Where row `row` of the first array lies.

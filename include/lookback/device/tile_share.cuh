@@ -26,7 +26,7 @@ public:
   static constexpr int sections = in_runs ? Warps : shape::tile_rows; // of a tile
   static constexpr int kept = in_runs ? 1 : rows; // totals that a lane keeps from reduce() to scan()
   static constexpr bool writes_stage = in_runs;
-  using sums = uninitialized_array<T, shape::tile_rows>;
+  using section_values = uninitialized_array<T, shape::tile_rows>;
 
   /// Sections of a tile of `existing` elements that have a total. What a run lacks is zero.
   LOOKBACK_DEVICE static int whole_sections(int existing) {
@@ -38,7 +38,7 @@ public:
       : problem_(problem), source_(source), op_(op), stage_(stage), tile_(tile), existing_(existing), warp_(warp) {}
 
   /// V(lane), inclusive, of the rows, or of the runs, to `totals`; totals of sections to `section_totals`, by lane 31.
-  LOOKBACK_DEVICE void reduce(uninitialized_array<T, kept> &totals, sums &section_totals) {
+  LOOKBACK_DEVICE void reduce(uninitialized_array<T, kept> &totals, section_values &section_totals) {
     lane_exchange<T> exchange(nothing_);
     const bool is_last = simt::lane_index() == shape::row_vectors - 1;
     if constexpr (in_runs) {
@@ -63,7 +63,7 @@ public:
   }
 
   /// Results, from `prefix`, everything left of the tile, from the scanned totals of its sections and from what reduce() left.
-  LOOKBACK_DEVICE void scan(const maybe<T> &prefix, const sums &section_prefixes,
+  LOOKBACK_DEVICE void scan(const maybe<T> &prefix, const section_values &section_prefixes,
                             const uninitialized_array<T, kept> &totals) {
     if constexpr (in_runs) {
       T left = prefix.exists() ? prefix.value() : T{};
@@ -93,13 +93,13 @@ private:
   LOOKBACK_DEVICE int whole_vectors(int r) const { return elements(r) / E; }
   LOOKBACK_DEVICE bool holds(int r) const { return simt::lane_index() < whole_vectors(r); }
 
-  LOOKBACK_DEVICE void scan_row(int r, const maybe<T> &prefix, const sums &section_prefixes,
+  LOOKBACK_DEVICE void scan_row(int r, const maybe<T> &prefix, const section_values &section_prefixes,
                                 const uninitialized_array<T, kept> &totals) {
     const int lane = simt::lane_index(), count = Full ? E : elements(r) - lane * E;
     lane_exchange<T> exchange(nothing_);
     maybe<T> base = prefix;
     if (row(r) > 0) base.append(op_, section_prefixes[row(r) - 1]);
-    // Exchanged before the elements are read: 0.2 to 0.7 % of by key and 8-byte sums on an H200 (programs apart).
+    // Exchanged before the elements are read: 0.2 to 0.7 % of by key and 8-byte sums on an H200, in programs apart.
     const T beside = exchange.up(totals[r], 1, true);
     if (lane > 0 && count > 0) base.append(op_, beside);
     const auto vector = source_.template read<Aligned>(stage_, tile_, row(r), count);
@@ -118,7 +118,7 @@ private:
     LOOKBACK_UNROLL
     for (int k = 0; k < rows; ++k) {
       const int i = row(0) * simt::warp_threads + run.element(k); // of the tile
-      const auto vector = source_.read_element(stage_, tile_, i);
+      const auto vector = source_.read_element(stage_, i);
       x[k] = Full || i < existing_ ? static_cast<T>(vector.get(0)) : T{};
     }
   }
