@@ -144,6 +144,11 @@ int perf::compare_on_device(void (*add_cells)(std::vector<cell> &), int argc, ch
     std::fprintf(stderr, "no CUDA device: %s\n", cudaGetErrorString(error));
     return no_device;
   }
+#if defined(PERF_NOT_TO_BE_MEASURED)
+  std::fprintf(stderr, "built where there was no GPU, with kernels compiled in a hurry: configure again, here or with "
+                       "-D CMAKE_CUDA_ARCHITECTURES=...\n");
+  return 1;
+#endif
   try {
     cudaDeviceProp device;
     check(cudaGetDeviceProperties(&device, 0));
