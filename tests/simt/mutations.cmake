@@ -209,13 +209,13 @@ mutation("a total of a wave used before it is there" device/look_back.cuh
 # ---- the pipeline --------------------------------------------------------------------------------------------------------
 mutations_of(races_look_ahead.cpp)
 mutation("the cooperative guarantee dropped" simt/scan.hpp "if (guaranteed) scanning.resident = scanning.blocks;" "")
-mutation("cells not cleared" device/look_ahead.cuh "    clear_totals();
+mutation("cells not cleared" device/look_ahead.cuh "    clear_totals(state_.tile_totals, column_);
 " "")
 mutation("cells cleared after the arrival" device/look_ahead.cuh
-         "    clear_totals();
+         "    clear_totals(state_.tile_totals, column_);
     simt::synchronize_block();"
          "    simt::synchronize_block();
-    clear_totals();")
+    clear_totals(state_.tile_totals, column_);")
 mutation("totals published before all cells are cleared" device/look_ahead.cuh
          "simt::wait_for_grid(simt::arrive_at_grid());" "simt::arrive_at_grid();")
 mutation("look-ahead warps told before all cells are cleared" device/look_ahead.cuh
@@ -254,9 +254,9 @@ mutation("the first copies wait for a barrier that is not there yet" device/look
          "if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1);"
          "simt::wait(shared_.scanned[stage], next.at.phase ^ 1);")
 mutation("no barrier between the barriers' initialization and their use" device/look_ahead.cuh
-         "    clear_totals();
+         "    clear_totals(state_.tile_totals, column_);
     simt::synchronize_block();"
-         "    clear_totals();")
+         "    clear_totals(state_.tile_totals, column_);")
 mutation("a stage filled before its tile is scanned" device/look_ahead.cuh
          "if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1);" "")
 mutation("a stage filled a round too early" device/look_ahead.cuh
@@ -267,26 +267,35 @@ mutation("a tile reduced before it is copied" device/look_ahead.cuh
          "simt::wait(shared_.copied[at.stage], at.phase);" "")
 mutation("row totals not waited for" device/look_ahead.cuh "simt::wait(shared_.reduced[at.stage], at.phase);" "")
 mutation("arrival before the row totals are written" device/look_ahead.cuh
-         "    share<Full, Aligned>(i, at.stage).reduce(totals, shared_.row_totals[at.stage]);
-    if (simt::lane_index() == simt::warp_threads - 1) simt::arrive(shared_.reduced[at.stage]);"
-         "    if (simt::lane_index() == simt::warp_threads - 1) simt::arrive(shared_.reduced[at.stage]);
-    share<Full, Aligned>(i, at.stage).reduce(totals, shared_.row_totals[at.stage]);")
-mutation("results read by rows before every lane has written its run" device/tile_share.cuh
+         "        LOOKBACK_UNROLL
+        for (int r = 0; r < rows; ++r)
+          if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][scanning_warp() * rows + r], totals[r]);
+        simt::arrive(shared_.reduced[at.stage]);"
+         "        simt::arrive(shared_.reduced[at.stage]);
+        LOOKBACK_UNROLL
+        for (int r = 0; r < rows; ++r)
+          if (lane < whole_vectors(r)) construct(shared_.row_totals[at.stage][scanning_warp() * rows + r], totals[r]);")
+mutation("arrival before the total of the runs is written" device/look_ahead.cuh
+         "      construct(shared_.row_totals[at.stage][scanning_warp()], totals[0]);
+      simt::arrive(shared_.reduced[at.stage]);"
+         "      simt::arrive(shared_.reduced[at.stage]);
+      construct(shared_.row_totals[at.stage][scanning_warp()], totals[0]);")
+mutation("results read by rows before every lane has written its run" device/tile_runs.cuh
          "    simt::synchronize_warp();
-    LOOKBACK_UNROLL"
-         "    LOOKBACK_UNROLL")
+    stored *const output"
+         "    stored *const output")
 mutation("row prefixes not waited for" device/look_ahead.cuh "simt::wait(shared_.rows_ready[at.stage], at.phase);" "")
 mutation("the prefix not waited for" device/look_ahead.cuh "simt::wait(shared_.prefix_ready[at.stage], at.phase);" "")
 mutation("arrival before the row prefixes are written" device/look_ahead.cuh
-         "      if (lane < whole) construct(shared_.row_prefixes[at.stage][lane], row[0]);
+         "      if (lane < whole_rows) construct(shared_.row_prefixes[at.stage][lane], row[0]);
       simt::arrive(shared_.rows_ready[at.stage]);"
          "      simt::arrive(shared_.rows_ready[at.stage]);
-      if (lane < whole) construct(shared_.row_prefixes[at.stage][lane], row[0]);")
+      if (lane < whole_rows) construct(shared_.row_prefixes[at.stage][lane], row[0]);")
 mutation("row prefixes of one lane taken for all" device/look_ahead_prefix.cuh
          "simt::initialize(rows_ready[s], simt::warp_threads);" "simt::initialize(rows_ready[s], 1);")
 mutation("a stage given back by one lane for all" device/look_ahead.cuh
          "    simt::arrive(shared_.scanned[at.stage]);"
-         "    for (int l = 0; simt::lane_index() == 0 && l < 32; ++l) simt::arrive(shared_.scanned[at.stage]);")
+         "    for (int l = 0; lane == 0 && l < 32; ++l) simt::arrive(shared_.scanned[at.stage]);")
 mutation("a stage given back by one warp for all" device/look_ahead_prefix.cuh
          "simt::initialize(scanned[s], Tuning::value.scanning_warps * simt::warp_threads);"
          "simt::initialize(scanned[s], simt::warp_threads);")

@@ -11,8 +11,8 @@
 #include <new>
 #include <vector>
 
-#define REQUIRE_CUDA(...) REQUIRE_EQ(cudaGetErrorString(__VA_ARGS__), doctest::String("no error"))
-#define CHECK_CUDA(...) CHECK_EQ(cudaGetErrorString(__VA_ARGS__), doctest::String("no error"))
+#define REQUIRE_CUDA(...) REQUIRE_EQ(doctest::String(cudaGetErrorString(__VA_ARGS__)), doctest::String("no error"))
+#define CHECK_CUDA(...) CHECK_EQ(doctest::String(cudaGetErrorString(__VA_ARGS__)), doctest::String("no error"))
 
 namespace test {
 

@@ -34,6 +34,16 @@ struct ring_position {
   }
 };
 
+#if LOOKBACK_TARGETS_SM_90
+/// The next tile to copy, and the one whose arrival it waits for.
+template <int Stages>
+struct copying {
+  simt::cache_policy policy;
+  int i = 0;
+  ring_position<Stages> at{}, arriving{};
+};
+#endif
+
 /// Stages of the ring, copies in flight at once, tiles between a tile's reduction and its scan, and warps of each kind. Where a block has
 /// more than `short_column` tiles, only `long_column_warps` of the look-ahead warps work, since all of them poll; where it has
 /// fewer, the first prefixes count: they come sooner with more warps, and with no more than `short_in_flight` copies before them.
@@ -50,6 +60,14 @@ struct tile_column {
   LOOKBACK_DEVICE unsigned tile(int i) const { return first + i * step; }
 };
 
+/// Clears the block's share of the tiles' cells: side by side, so that few lines of memory are touched.
+template <class Cells>
+LOOKBACK_DEVICE void clear_totals(const Cells &cells, const tile_column &column) {
+  const unsigned share = (column.tiles - 1) / simt::block_count() + 1, first = simt::block_index() * share;
+  for (unsigned i = simt::thread_index(); i < share && first + i < column.tiles; i += simt::block_threads())
+    cells.clear(first + i);
+}
+
 template <class Problem, class Tuning>
 using look_ahead_source = staged_tile<Problem, Tuning::value.scanning_warps, true>;
 
@@ -61,8 +79,7 @@ struct look_ahead_storage {
   static constexpr int stages = Tuning::value.stages;
 
   alignas(128) unsigned char tiles[stages][look_ahead_source<Problem, Tuning>::bytes];
-  uninitialized_array<T, shape::tile_rows>
-      row_totals[stages]; // or those of other sections, as device/tile_share.cuh has it
+  uninitialized_array<T, shape::tile_rows> row_totals[stages];   // or of runs, one a scanning warp
   uninitialized_array<T, shape::tile_rows> row_prefixes[stages]; // R, inclusive
   uninitialized_array<T, 1> prefix[stages];                      // everything left of the tile
   uninitialized_array<T, 1> groups[stages];                      // G of the tile's group, handed on

@@ -2,7 +2,7 @@
 // A tile's input in shared memory as the bytes it is in memory: how they come there, and how lanes read their elements of them.
 #pragma once
 
-#include <lookback/block/staged.cuh>
+#include <lookback/block/lane_run.cuh>
 #include <lookback/core/simt_sm90.cuh>
 
 namespace lookback::detail {
@@ -98,8 +98,8 @@ public:
                             simt::cache_policy policy) const {
     copy_rest<0, false>(stage, tile, existing, bulk.arrays[0], 0, 1);
     if constexpr (arrays == 2) copy_rest<1, false>(stage, tile, existing, bulk.arrays[1], 0, 1);
-    if (!aligned())
-      simt::fence_before_bulk_copy(); // what was copied by hand to this stage, now or rounds ago, comes first
+    if (adds_runs<Problem> || !aligned())
+      simt::fence_before_bulk_copy(); // what was written to this stage by hand, now or rounds ago, comes first
     simt::arrive_and_expect(copied, bulk.bytes);
     copy_bulk<0>(stage, tile, bulk.arrays[0], copied, policy);
     if constexpr (arrays == 2) copy_bulk<1>(stage, tile, bulk.arrays[1], copied, policy);

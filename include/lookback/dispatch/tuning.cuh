@@ -82,8 +82,8 @@ struct look_back_tiles {
 ///   a run, 3, 8       16.7   40.3   134    510
 ///
 /// Columns of up to 20 tiles: 3 look-ahead warps instead of 2 take 15.1 for 15.6 at 2^22 i32, 24.0 for 25.7 at 2^24 i16, 17.5 for 18.0
-/// at 2^24 i8, 22.3 for 23.2 at 2^22 by key; 2 copies in flight instead of 3 take 25.5 for 27.0 at 2^22 i64 and 19.1 for 20.3 at 2^20
-/// i128, but 26.4 for 23.7 at 2^23 i32. By when what is read leaves the L2 cache (in brackets: tiles a column; another input each run,
+/// at 2^24 i8, and 22.3 for 23.2 at 2^22 by key, but 825 for 810 at 2^28 there, where one has nothing to do; 2 copies in flight instead
+/// of 3 take 25.5 for 27.0 at 2^22 i64 and 19.1 for 20.3 at 2^20 i128, but 26.4 for 23.7 at 2^23 i32. By when what is read leaves the L2 cache (in brackets: tiles a column; another input each run,
 /// since what leaves last outlives a memset):
 ///             2^22 i32 (8)   2^24 i8 (8)   2^22 by key (8)   2^24 i16 (16)   2^22 i64 (16)   2^24 i32 (31)   2^26 i32 (124)
 ///   first         14.6           14.9           21.5              22.0             24.1            41.3            143.7
@@ -97,14 +97,13 @@ struct look_ahead_row {
   static constexpr double traffic = (stage + tile * sizeof(typename Problem::stored)) / 32768.0;
   static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
   static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
-  static constexpr bool by_key = boundary_of<typename Problem::input_type>::exists;
   static constexpr bool runs = adds_runs<Problem>;
   static constexpr int depth = tiles_for(runs ? 8 : swift || sizeof(T) > 8 ? 6 : 7);
   static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
   static constexpr int fit =
       224 * 1024 / (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
   static constexpr int stages = fit < tiles_for(12) ? fit : tiles_for(12);
-  static constexpr int look_ahead_warps = swift || runs || sizeof(T) <= 4 || (by_key && sizeof(T) == 8) ? 3 : 2;
+  static constexpr int look_ahead_warps = swift || runs || sizeof(T) <= 4 ? 3 : 2;
   static constexpr int long_column_warps = swift || runs ? 3 : 2;
   static constexpr look_ahead_tuning value{stages,
                                            in_flight,
