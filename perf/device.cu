@@ -66,10 +66,11 @@ void *device_buffer::reserve(std::size_t bytes) {
   return data_;
 }
 
-/// At most 32 places: what is so short that this is too few is read by no kernel that asks for anything of the cache.
-places::places(long long bytes)
-    : each_((static_cast<std::size_t>(bytes) + 255) / 256 * 256),
-      count_(static_cast<int>(std::clamp<std::size_t>((beyond_cache() + each_ - 1) / each_, 1, 32))) {}
+/// One place for what is too short to be kept: then every run finds the same pages as the one before it, as a memcpy's does.
+places::places(long long bytes) : each_((static_cast<std::size_t>(bytes) + 255) / 256 * 256), count_(1) {
+  constexpr std::size_t kept_from = std::size_t{8} << 20;
+  if (each_ >= kept_from) count_ = static_cast<int>((beyond_cache() + each_ - 1) / each_);
+}
 
 device_memory &memory() {
   static device_memory all;
