@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Knows which test case runs, prints the replay command when a sanitizer ends the program, and counts.
+// Knows which test case runs, prints the replay command when a sanitizer or a signal ends the program, and counts.
 #include <simt/schedules.hpp>
 
 #include <algorithm>
@@ -34,7 +34,9 @@ struct listener : doctest::IReporter {
   void report_query(const doctest::QueryData &) override {}
   void test_case_reenter(const doctest::TestCaseData &) override {}
   void test_case_end(const doctest::CurrentTestCaseStats &) override {}
-  void test_case_exception(const doctest::TestCaseException &) override {}
+  void test_case_exception(const doctest::TestCaseException &exception) override {
+    if (exception.is_crash) std::fprintf(stderr, "replay: %s\n", test::present::get().replay.c_str());
+  }
   void subcase_start(const doctest::SubcaseSignature &) override {}
   void subcase_end() override {}
   void log_assert(const doctest::AssertData &) override {}

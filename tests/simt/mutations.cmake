@@ -66,7 +66,8 @@ function(mutation name file old new)
       break()
     endif()
   endforeach()
-  # Killed means that the test said what is wrong and how to see it again: a time-out or a crash of its own is no proof.
+  # Killed means that the test said what is wrong and how to see it again: a time-out is no proof, nor is a crash outside of the
+  # kernels, which names no schedule.
   string(REGEX MATCH "SUMMARY: ThreadSanitizer[^\n]*|deadlock[^\n]*|block [0-9]+ [^\n]*|ERROR: (REQUIRE|test case)[^\n]*" reason "${output}")
   if(NOT status EQUAL 0 AND output MATCHES "replay: LOOKBACK_SIMT_SEED=" AND NOT reason STREQUAL "")
     message(STATUS "  killed at ${effort} % of the schedules: ${reason}")
