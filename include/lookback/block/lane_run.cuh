@@ -8,9 +8,9 @@
 
 namespace lookback::detail {
 
-/// Whether a problem adds up integers of 16 bytes, from one array of them to another.
 template <class T>
 inline constexpr bool is_wide_integer = is_integer<T> && sizeof(T) == 16;
+/// Whether a problem adds up integers of 16 bytes, from one array of them to another.
 template <class Problem, class Input = staged_input<typename Problem::input_type>, class = void>
 inline constexpr bool adds_runs = false;
 template <class Problem, class Input>
