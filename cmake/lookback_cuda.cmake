@@ -11,7 +11,7 @@ if(NOT CMAKE_CUDA_COMPILER)
 endif()
 
 # What nobody here can run, for want of a GPU, is compiled all the same, for its errors and warnings, but in a third of the time: in a
-# hurry, and not to machine code, which checks_architectures is.
+# hurry, the host's part unoptimised, and not to machine code, which checks_architectures is.
 set(lookback_kernels_only_compile FALSE)
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   execute_process(COMMAND nvidia-smi --list-gpus OUTPUT_VARIABLE lookback_gpus ERROR_QUIET)
@@ -22,5 +22,7 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
     set(lookback_kernels_only_compile TRUE)
   endif()
 endif()
-set(lookback_only_compile $<$<AND:$<BOOL:${lookback_kernels_only_compile}>,$<COMPILE_LANGUAGE:CUDA>>:--Ofast-compile=max>)
 enable_language(CUDA)
+if(lookback_kernels_only_compile)
+  string(REPLACE "-O3" "-O0 --Ofast-compile=max" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")
+endif()

@@ -35,7 +35,6 @@ function(lookback_gpu_test name)
   endif()
   set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
   lookback_add_test(${name} lookback_gpu_main gpu ${ARGN})
-  target_compile_options(${name} PRIVATE ${lookback_only_compile})
   # One at a time: a test may ask for most of the GPU's memory.
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
 endfunction()

@@ -131,6 +131,24 @@ mutation("totals sent before they are expected" device/cluster.cuh "simt::wait_f
 mutation("totals of a cluster not waited for" device/cluster.cuh "simt::wait_for_sent(shared.received, 0);" "")
 mutation("a block's barrier not published to its cluster" device/cluster.cuh "simt::publish_barriers();" "")
 mutation("fewer bytes awaited than are sent" device/cluster.cuh "tile * sizeof(shared.totals[0])" "tile * sizeof(T) / 2")
+mutation("no warp barrier before an exchange" block/warp_shuffle.cuh
+         "simt::synchronize_warp(); // everyone is done with the references of the exchange before" "")
+mutation("no warp barrier within an exchange" block/warp_shuffle.cuh
+         "value);
+    simt::synchronize_warp();"
+         "value);")
+
+# ---- the walk ------------------------------------------------------------------------------------------------------------
+mutation("a prefix used before the totals between are there" device/look_back.cuh
+         "if ((totals & between) != between) continue;" "")
+mutation("no prefix waited for" device/look_back.cuh "if (prefixes == 0) continue;" "")
+mutation("the nearest tile's total not waited for" device/look_back.cuh
+         "bool have = lane >= mine;" "bool have = lane + 1 >= mine;")
+mutation("a group's prefix without its own total" device/look_back.cuh
+         "through.append(op, totals[0]);" "")
+
+# ---- rows, and keys that results are written over --------------------------------------------------------------------------
+mutations_of(races_moves.cpp)
 mutation("keys written over before the cluster has read them" device/cluster.cuh
          "simt::arrive_at_cluster<Ordered>();" "simt::arrive_at_cluster<false>();")
 mutation("copies to shared memory not waited for" device/staged_tile.cuh "    simt::wait_for_copies();" "")
@@ -150,21 +168,6 @@ mutation("no warp barrier between a row's results and their store" block/transfe
          "vector.get(k));
   simt::synchronize_warp();"
          "vector.get(k));")
-mutation("no warp barrier before an exchange" block/warp_shuffle.cuh
-         "simt::synchronize_warp(); // everyone is done with the references of the exchange before" "")
-mutation("no warp barrier within an exchange" block/warp_shuffle.cuh
-         "value);
-    simt::synchronize_warp();"
-         "value);")
-
-# ---- the walk ------------------------------------------------------------------------------------------------------------
-mutation("a prefix used before the totals between are there" device/look_back.cuh
-         "if ((totals & between) != between) continue;" "")
-mutation("no prefix waited for" device/look_back.cuh "if (prefixes == 0) continue;" "")
-mutation("the nearest tile's total not waited for" device/look_back.cuh
-         "bool have = lane >= mine;" "bool have = lane + 1 >= mine;")
-mutation("a group's prefix without its own total" device/look_back.cuh
-         "through.append(op, totals[0]);" "")
 mutation("keys at the boundaries read in place" core/by_key.cuh
          "is_head(key_before(i / TileElements), memory.own)" "is_head(keys_[i - 1], memory.own)")
 mutation("staged keys at the boundaries read in place" block/staged.cuh

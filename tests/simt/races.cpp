@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A little of everything that orders memory, small enough to compile in seconds: under ThreadSanitizer, and once for each
-// mutation.
+// mutation. What moves elements is in races_moves.cpp, a wave in races_wave.cpp, the pipeline in races_look_ahead.cpp.
 #include <lookback/device/decoupled_look_back.cuh>
 
 #include <simt/problems.hpp>
@@ -26,12 +26,6 @@ void intervals(std::uint64_t count, std::size_t tiles, std::size_t tiles_at_leas
 } // namespace
 
 using test::kind;
-TEST_CASE("cells with a flag, objects, 2 warps") {
-  intervals<kind::inclusive, 2, test::owned_interval, test::widened<test::owned_interval, 256>>(40, 35);
-}
-TEST_CASE("cells of two words, 1 warp") {
-  intervals<kind::exclusive, 1, test::split_interval, test::widened<test::split_interval, 512>>(40, 35);
-}
 TEST_CASE("cells of one word, vectors of two elements") { intervals<kind::inclusive, 2, test::interval, test::interval>(80, 3); }
 /// The prefix is there first and the totals come one by one, in any order: a walk that does not ask for all of them is found out.
 TEST_CASE("a prefix before the totals between") {
@@ -67,53 +61,13 @@ TEST_CASE("a prefix before the totals between") {
     REQUIRE_EQ(found, test::interval{0, groups});
   });
 }
-/// Results for an iterator go out through the place of their row in shared memory; narrower ones than elements through other places
-/// of it than their own elements had.
-TEST_CASE("4 bytes to 1, to an iterator or misaligned") {
-  test::for_each_trial(20, [&](test::trial &one) {
-    const std::size_t n = test::pick_size(one, test::tree_sizes(4, 4), 2 * 4096), shift = one.random() % 4;
-    std::vector<std::uint32_t> input;
-    std::vector<std::uint8_t> output(n + shift), expected(shift);
-    for (std::uint32_t i = 0, sum = 0; i < n; ++i) {
-      input.push_back(static_cast<std::uint32_t>(one.random()));
-      expected.push_back(static_cast<std::uint8_t>(sum += input.back()));
-    }
-    const auto scan = [&](auto to) {
-      test::scan_as<kind::inclusive, 4, std::uint8_t>(static_cast<const std::uint32_t *>(input.data()), to, std::uint8_t{0},
-                                                      lookback::plus{}, n, one.schedule);
-    };
-    if (one.random() % 2 == 0)
-      scan(test::writing_iterator<std::uint8_t>(output.data() + shift));
-    else
-      scan(output.data() + shift);
-    REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
-  });
+TEST_CASE("cells with a flag, objects, 2 warps") {
+  intervals<kind::inclusive, 2, test::owned_interval, test::widened<test::owned_interval, 256>>(40, 35);
 }
-/// The results go over the keys: a tile may overwrite the key that its right neighbour has to compare with.
-TEST_CASE("by key, over the keys") {
-  using number = std::uint64_t;
-  test::for_each_trial(40, [&](test::trial &one) {
-    const test::tree_sizes size(8, 8);
-    const std::size_t n = test::pick_size(one, size, 3 * size.tile, size.tile + 1);
-    std::vector<number> keys, values, expected;
-    for (number i = 0; i < n; ++i) {
-      keys.push_back(i / 100 + 1);
-      values.push_back(i);
-      expected.push_back(i % 100 == 0 ? i : expected.back() + i);
-    }
-    const auto scan = [&](auto from) {
-      test::scan<2>(lookback::detail::make_inclusive_by_key<number>(static_cast<const number *>(keys.data()), from, keys.data(),
-                                                                    lookback::equal_to{}, lookback::plus{}),
-                    n, one.schedule);
-    };
-    if (one.random() % 2 == 0) // bytes wait in shared memory
-      scan(static_cast<const number *>(values.data()));
-    else // pairs do
-      scan(test::reading_iterator<number>(values.data()));
-    REQUIRE_EQ(test::first_difference(keys, expected), test::nowhere);
-  });
+TEST_CASE("cells of two words, 1 warp") {
+  intervals<kind::exclusive, 1, test::split_interval, test::widened<test::split_interval, 512>>(40, 35);
 }
-/// Last, because thousands of threads cost the sanitizer most.
+/// Last, because thousands of threads cost the sanitizer most; what is cheap came first, since most mutations end there.
 TEST_CASE("four groups, cells of one word") {
   intervals<kind::inclusive, 1, test::interval, test::widened<test::interval, 512>>(20, 100, 96);
 }

@@ -195,7 +195,7 @@ private:
       detail::scan_row<Problem>(items, output_ + (first_ + r * row_elements), count, base, op_, project_);
     } else {
       for (int l = 0; l * E < count; ++l) {
-        const T *const inside = l == 0 ? nullptr : &vectors_[r * lane_count + l - 1];
+        const T *const inside = l == 0 ? nullptr : vectors_.address() + (r * lane_count + l - 1);
         if (base != nullptr && inside != nullptr) {
           const T left = static_cast<T>(op_(*base, *inside));
           scan_vector(r, l * E, std::min((l + 1) * E, count), &left);
