@@ -69,7 +69,8 @@ void scan(const Problem &problem, std::int64_t n) {
   using shape = typename Problem::shape;
   const items_view<Problem> items(problem.input);
   if constexpr (is_integer_sum<Problem>) {
-    if (n < 2 * shape::vector_elements) { // too few for vectors
+    constexpr int too_few = std::max(2 * shape::vector_elements - 1, 16); // for the CPU's vectors to pay
+    if (n <= too_few) {
       scan_sum_serially(problem, items, problem.output, 0, n, sum_before(problem));
       return;
     }
