@@ -59,7 +59,7 @@ function(mutation name file old new)
   # Schedules are drawn anew for every run, and some mistakes show in few of them: what one run does not see, another may. More in one
   # run would take ThreadSanitizer more memory than there is.
   set(effort 0)
-  foreach(percent 50 100 100 100 100 100 100)
+  foreach(percent 25 75 100 100 100 100 100)
     run_test(status output ${percent})
     math(EXPR effort "${effort} + ${percent}")
     if(NOT status EQUAL 0)
