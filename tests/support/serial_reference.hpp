@@ -35,13 +35,11 @@ template <class T, class Operator>
 std::vector<T> serial_inclusive(const std::vector<T> &in, Operator op, std::optional<T> init = {}) {
   std::vector<T> out;
   out.reserve(in.size());
-  std::optional<T> running(init);
   for (const T &value : in) {
-    if (running)
-      running.emplace(static_cast<T>(op(T(*running), value)));
+    if (!out.empty())
+      out.push_back(static_cast<T>(op(T(out.back()), value)));
     else
-      running.emplace(value);
-    out.push_back(*running);
+      out.push_back(init ? static_cast<T>(op(*init, value)) : value);
   }
   return out;
 }
@@ -50,11 +48,8 @@ template <class T, class Operator>
 std::vector<T> serial_exclusive(const std::vector<T> &in, Operator op, T init) {
   std::vector<T> out;
   out.reserve(in.size());
-  std::optional<T> running(init);
-  for (const T &value : in) {
-    out.push_back(*running);
-    running.emplace(static_cast<T>(op(T(*running), value)));
-  }
+  for (std::size_t i = 0; i < in.size(); ++i)
+    out.push_back(i == 0 ? init : static_cast<T>(op(T(out.back()), in[i - 1])));
   return out;
 }
 
