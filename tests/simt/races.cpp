@@ -67,7 +67,7 @@ TEST_CASE("cells with a flag, objects, 2 warps") {
 TEST_CASE("cells of two words, 1 warp") {
   intervals<kind::exclusive, 1, test::split_interval, test::widened<test::split_interval, 512>>(40, 35);
 }
-/// Last, because thousands of threads cost the sanitizer most; what is cheap came first, since most mutations end there.
+/// Last, because thousands of threads cost the sanitizer most; what is cheap came first, for mutations to end there.
 TEST_CASE("four groups, cells of one word") {
   intervals<kind::inclusive, 1, test::interval, test::widened<test::interval, 512>>(20, 100, 96);
 }

@@ -5,6 +5,7 @@
 #include <simt/problems.hpp>
 
 using test::kind;
+
 /// Results for an iterator go out through the place of their row in shared memory; narrower ones than elements through other places
 /// of it than their own elements had.
 TEST_CASE("4 bytes to 1, to an iterator or misaligned") {
