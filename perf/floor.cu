@@ -91,7 +91,7 @@ perf::timed_run prepare_agreement(long long n) {
 }
 
 void add_floor(std::vector<perf::cell> &cells) {
-  for (const int e : perf::exponents(10, 21, 1)) {
+  for (const int e : perf::exponents(10, 22, 1)) {
     const long long n = 1LL << e, bytes = perf::bytes_moved<sum>(n);
     const auto add = [&](const char *contender, std::function<perf::timed_run()> prepare) {
       cells.push_back({contender, sum::name, sum::type(), n, bytes, std::move(prepare), 5, 9});
