@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #include <sanitizer/common_interface_defs.h>
@@ -17,7 +18,7 @@ static void expect_death() {}
 namespace {
 
 struct listener : doctest::IReporter {
-  explicit listener(const doctest::ContextOptions &) {}
+  explicit listener(const doctest::ContextOptions &options) : options_(options) {}
   void test_run_start() override { expect_death(); }
   void test_case_start(const doctest::TestCaseData &data) override {
     std::string &filter = test::present::get().test_case;
@@ -33,7 +34,12 @@ struct listener : doctest::IReporter {
 
   void report_query(const doctest::QueryData &) override {}
   void test_case_reenter(const doctest::TestCaseData &) override {}
-  void test_case_end(const doctest::CurrentTestCaseStats &) override {}
+  /// doctest's --abort-after counts failed assertions: here a test case that ends with an exception is one, too.
+  void test_case_end(const doctest::CurrentTestCaseStats &stats) override {
+    if (options_.abort_after == 0 || stats.failure_flags == 0) return;
+    std::fflush(nullptr);
+    std::_Exit(EXIT_FAILURE);
+  }
   void test_case_exception(const doctest::TestCaseException &exception) override {
     if (exception.is_crash) std::fprintf(stderr, "replay: %s\n", test::present::get().replay.c_str());
   }
@@ -44,6 +50,7 @@ struct listener : doctest::IReporter {
   void test_case_skipped(const doctest::TestCaseData &) override {}
 
 private:
+  const doctest::ContextOptions &options_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 REGISTER_LISTENER("simt", 1, listener);

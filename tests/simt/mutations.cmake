@@ -21,7 +21,7 @@ endfunction()
 # Runs it over `percent` of its schedules. `status` is 0, or what the test ended with.
 function(run_test status output percent)
   execute_process(COMMAND ${CMAKE_COMMAND} -E env TSAN_OPTIONS=halt_on_error=1:report_signal_unsafe=0
-                          LOOKBACK_SIMT_PERCENT=${percent} ${WORK}/test
+                          LOOKBACK_SIMT_PERCENT=${percent} ${WORK}/test --abort-after=1
                   RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text TIMEOUT 300)
   set(${status} "${code}" PARENT_SCOPE)
   set(${output} "${text}" PARENT_SCOPE)
@@ -93,22 +93,8 @@ macro(mutations_of test)
   endif()
 endmacro()
 
-mutations_of(races.cpp)
-
-# ---- memory orders -------------------------------------------------------------------------------------------------------
-mutation("release of a cell's flag relaxed" device/tile_state.cuh
-         "Memory::store_release(flags_ + i, 1)" "Memory::store_relaxed(flags_ + i, std::uint32_t{1})")
-mutation("acquire of a cell's flag relaxed" device/tile_state.cuh
-         "Memory::load_acquire(flags_ + i)" "Memory::load_relaxed(flags_ + i)")
-mutation("flag published before the payload" device/tile_state.cuh
-         "    construct(values_[i], value);
-    Memory::store_release(flags_ + i, 1);"
-         "    Memory::store_release(flags_ + i, 1);
-    construct(values_[i], value);")
-mutation("the second word of a cell not asked whether it is there" device/tile_state.cuh
-         "seen_[0].high != 0 && seen_[1].high != 0" "seen_[0].high != 0")
-
 # ---- forward progress ----------------------------------------------------------------------------------------------------
+mutations_of(races.cpp)
 mutation("static block ids instead of tickets" device/decoupled_look_back.cuh
          "simt::fetch_increment(state.next_tile)" "simt::block_index()")
 
@@ -131,12 +117,6 @@ mutation("totals sent before they are expected" device/cluster.cuh "simt::wait_f
 mutation("totals of a cluster not waited for" device/cluster.cuh "simt::wait_for_sent(shared.received, 0);" "")
 mutation("a block's barrier not published to its cluster" device/cluster.cuh "simt::publish_barriers();" "")
 mutation("fewer bytes awaited than are sent" device/cluster.cuh "tile * sizeof(shared.totals[0])" "tile * sizeof(T) / 2")
-mutation("no warp barrier before an exchange" block/warp_shuffle.cuh
-         "simt::synchronize_warp(); // everyone is done with the references of the exchange before" "")
-mutation("no warp barrier within an exchange" block/warp_shuffle.cuh
-         "value);
-    simt::synchronize_warp();"
-         "value);")
 
 # ---- the walk ------------------------------------------------------------------------------------------------------------
 mutation("a prefix used before the totals between are there" device/look_back.cuh
@@ -146,6 +126,26 @@ mutation("the nearest tile's total not waited for" device/look_back.cuh
          "bool have = lane >= mine;" "bool have = lane + 1 >= mine;")
 mutation("a group's prefix without its own total" device/look_back.cuh
          "through.append(op, totals[0]);" "")
+
+# ---- memory orders: cells that are more than one word, and objects ------------------------------------------------------------------------
+mutations_of(races_cells.cpp)
+mutation("release of a cell's flag relaxed" device/tile_state.cuh
+         "Memory::store_release(flags_ + i, 1)" "Memory::store_relaxed(flags_ + i, std::uint32_t{1})")
+mutation("acquire of a cell's flag relaxed" device/tile_state.cuh
+         "Memory::load_acquire(flags_ + i)" "Memory::load_relaxed(flags_ + i)")
+mutation("flag published before the payload" device/tile_state.cuh
+         "    construct(values_[i], value);
+    Memory::store_release(flags_ + i, 1);"
+         "    Memory::store_release(flags_ + i, 1);
+    construct(values_[i], value);")
+mutation("the second word of a cell not asked whether it is there" device/tile_state.cuh
+         "seen_[0].high != 0 && seen_[1].high != 0" "seen_[0].high != 0")
+mutation("no warp barrier before an exchange" block/warp_shuffle.cuh
+         "simt::synchronize_warp(); // everyone is done with the references of the exchange before" "")
+mutation("no warp barrier within an exchange" block/warp_shuffle.cuh
+         "value);
+    simt::synchronize_warp();"
+         "value);")
 
 # ---- rows, and keys that results are written over --------------------------------------------------------------------------
 mutations_of(races_moves.cpp)

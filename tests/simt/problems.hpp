@@ -318,5 +318,21 @@ std::vector<In> interval_elements(std::size_t n) {
   }
   return elements;
 }
+/// `count` scans of at most `tiles` tiles of intervals, and more than `tiles_at_least`.
+template <kind Kind, int Warps, class T, class In>
+void scan_intervals(std::uint64_t count, std::size_t tiles, std::size_t tiles_at_least = 0) {
+  const std::size_t tile = tree_sizes(sizeof(In), sizeof(T)).tile;
+  const auto elements = interval_elements<In, T>(tiles * tile);
+  const std::uint32_t begin = Kind == kind::inclusive ? 1 : 0, end = Kind == kind::exclusive ? 1 : 2;
+  const auto expected = [=](std::size_t n, std::size_t) {
+    std::vector<T> results;
+    for (std::uint32_t i = 0; i < n; ++i) results.push_back(make_interval<T>({begin, end + i}));
+    return results;
+  };
+  for_each_trial(count, [&](trial &one) {
+    check_scan<Kind, Warps, false, T>(one, elements, make_interval<T>(interval_initial), join_neighbours{},
+                                      make_interval<T>({77, 78}), expected, 1 + tiles_at_least * tile);
+  });
+}
 
 } // namespace test
