@@ -290,21 +290,23 @@ void check_scan(trial &one, const std::vector<In> &elements, const T &initial, O
   require(output, sizeof(T));
 }
 
+/// What a scan of consecutive intervals makes of them: [begin, first_end), [begin, first_end + 1), ...
+template <class T>
+auto interval_results(std::uint32_t begin, std::uint32_t first_end) {
+  return [=](std::size_t n, std::size_t) {
+    std::vector<T> results;
+    for (std::size_t i = 0; i < n; ++i) results.push_back(make_interval<T>({begin, first_end + static_cast<std::uint32_t>(i)}));
+    return results;
+  };
+}
 /// Intervals: one run proves the length right for every associative operator.
 template <int Warps, class T, bool AnyIterator = false, class In>
 void check_intervals(trial &one, const std::vector<In> &elements) {
   const T initial = make_interval<T>(interval_initial), filler = make_interval<T>({77, 78});
-  const auto results = [](std::uint32_t begin, std::uint32_t first_end) {
-    return [=](std::size_t n, std::size_t) {
-      std::vector<T> expected;
-      for (std::size_t i = 0; i < n; ++i) expected.push_back(make_interval<T>({begin, first_end + static_cast<std::uint32_t>(i)}));
-      return expected;
-    };
-  };
   switch (one.random() % 3) {
-  case 0: return check_scan<kind::inclusive, Warps, AnyIterator, T>(one, elements, initial, join_neighbours{}, filler, results(1, 2));
-  case 1: return check_scan<kind::inclusive_from_initial, Warps, AnyIterator, T>(one, elements, initial, join_neighbours{}, filler, results(0, 2));
-  default: return check_scan<kind::exclusive, Warps, AnyIterator, T>(one, elements, initial, join_neighbours{}, filler, results(0, 1));
+  case 0: return check_scan<kind::inclusive, Warps, AnyIterator, T>(one, elements, initial, join_neighbours{}, filler, interval_results<T>(1, 2));
+  case 1: return check_scan<kind::inclusive_from_initial, Warps, AnyIterator, T>(one, elements, initial, join_neighbours{}, filler, interval_results<T>(0, 2));
+  default: return check_scan<kind::exclusive, Warps, AnyIterator, T>(one, elements, initial, join_neighbours{}, filler, interval_results<T>(0, 1));
   }
 }
 template <class In, class T>
@@ -323,12 +325,7 @@ template <kind Kind, int Warps, class T, class In>
 void scan_intervals(std::uint64_t count, std::size_t tiles, std::size_t tiles_at_least = 0) {
   const std::size_t tile = tree_sizes(sizeof(In), sizeof(T)).tile;
   const auto elements = interval_elements<In, T>(tiles * tile);
-  const std::uint32_t begin = Kind == kind::inclusive ? 1 : 0, end = Kind == kind::exclusive ? 1 : 2;
-  const auto expected = [=](std::size_t n, std::size_t) {
-    std::vector<T> results;
-    for (std::uint32_t i = 0; i < n; ++i) results.push_back(make_interval<T>({begin, end + i}));
-    return results;
-  };
+  const auto expected = interval_results<T>(Kind == kind::inclusive ? 1 : 0, Kind == kind::exclusive ? 1 : 2);
   for_each_trial(count, [&](trial &one) {
     check_scan<Kind, Warps, false, T>(one, elements, make_interval<T>(interval_initial), join_neighbours{},
                                       make_interval<T>({77, 78}), expected, 1 + tiles_at_least * tile);
