@@ -127,7 +127,7 @@ mutation("the nearest tile's total not waited for" device/look_back.cuh
 mutation("a group's prefix without its own total" device/look_back.cuh
          "through.append(op, totals[0]);" "")
 
-# ---- memory orders: cells that are more than one word, and objects ------------------------------------------------------------------------
+# ---- memory orders: cells that are more than one word, and objects -------------------------------------------------------
 mutations_of(races_cells.cpp)
 mutation("release of a cell's flag relaxed" device/tile_state.cuh
          "Memory::store_release(flags_ + i, 1)" "Memory::store_relaxed(flags_ + i, std::uint32_t{1})")
