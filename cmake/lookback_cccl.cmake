@@ -6,11 +6,14 @@ if(TARGET lookback::cccl)
 endif()
 find_package(Threads REQUIRED)
 
+# NVIDIA's packages of PyPI, which cmake/set_up.sh installs where there is no toolkit.
+file(GLOB lookback_toolkit_from_pypi
+     ${CMAKE_CURRENT_LIST_DIR}/../build/cuda/lib/python3*/site-packages/nvidia/cu13)
 # Not by find_package(CUDAToolkit): CMake 3.25's stops with an error at CUDA 13, which has no nvToolsExt.
 find_program(LOOKBACK_NVCC NAMES ${CMAKE_CUDA_COMPILER} $ENV{CUDACXX} nvcc
-             HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin
-             DOC "The CUDA compiler")
-set(lookback_toolkit /usr/local/cuda)
+             HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda ${lookback_toolkit_from_pypi}
+             PATH_SUFFIXES bin DOC "The CUDA compiler")
+set(lookback_toolkit /usr/local/cuda ${lookback_toolkit_from_pypi})
 if(LOOKBACK_NVCC)
   file(REAL_PATH ${LOOKBACK_NVCC} lookback_toolkit)
   cmake_path(APPEND lookback_toolkit ../..)
@@ -21,7 +24,8 @@ find_path(LOOKBACK_CUDA_INCLUDE_DIR cuda_runtime_api.h HINTS ${lookback_toolkit}
           DOC "The directory of the CUDA runtime's headers")
 mark_as_advanced(LOOKBACK_NVCC LOOKBACK_CUDA_INCLUDE_DIR)
 if(NOT LOOKBACK_CCCL_INCLUDE_DIR)
-  message(FATAL_ERROR "lookback needs the headers of CCCL 3.0 or newer (part of the CUDA toolkit 13.0); set "
+  message(FATAL_ERROR "lookback needs the headers of CCCL 3.0 or newer, which the CUDA toolkit 13.0 contains and "
+                      "cmake/set_up.sh takes from PyPI where there is no toolkit. With CCCL in another place, set "
                       "LOOKBACK_CCCL_INCLUDE_DIR to the directory that holds thrust/, cub/ and cuda/.")
 endif()
 

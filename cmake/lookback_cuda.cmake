@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Enables CUDA for lookback's own tests and comparison when a CUDA compiler is found, also outside PATH.
+# Enables CUDA for lookback's own tests and comparison when a CUDA compiler is found, also outside PATH. Sets
+#   lookback_gpu_programs   whether programs that need a GPU are built: with a GPU, for architectures that were
+#                           asked for, and under LOOKBACK_VERIFY
+#   lookback_compile_only   whether their kernels are compiled for errors and warnings alone
 include(CheckLanguage)
+set(lookback_gpu_programs FALSE)
+set(lookback_compile_only FALSE)
 if(LOOKBACK_NVCC AND NOT DEFINED ENV{CUDACXX}) # found by lookback_cccl.cmake
   set(ENV{CUDACXX} ${LOOKBACK_NVCC})
 endif()
@@ -10,19 +15,27 @@ if(NOT CMAKE_CUDA_COMPILER)
   return()
 endif()
 
-# What nobody here can run, for want of a GPU, is compiled all the same, for its errors and warnings, but in a third of the time: in a
-# hurry, the host's part unoptimised, and not to machine code, which checks_architectures is.
-set(lookback_kernels_only_compile FALSE)
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+if(LOOKBACK_VERIFY)
+  # Every program for every supported architecture, as PTX: machine code takes as long again, and
+  # checks_architectures has it.
+  set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-virtual 86-virtual 89-virtual 90-virtual 100-virtual 120-virtual)
+  set(lookback_gpu_programs TRUE)
+  set(lookback_compile_only TRUE)
+elseif(DEFINED CMAKE_CUDA_ARCHITECTURES OR DEFINED ENV{CUDAARCHS})
+  set(lookback_gpu_programs TRUE)
+else()
   execute_process(COMMAND nvidia-smi --list-gpus OUTPUT_VARIABLE lookback_gpus ERROR_QUIET)
   if(lookback_gpus MATCHES "GPU 0")
     set(CMAKE_CUDA_ARCHITECTURES native)
+    set(lookback_gpu_programs TRUE)
   else()
     set(CMAKE_CUDA_ARCHITECTURES 90-virtual)
-    set(lookback_kernels_only_compile TRUE)
+    set(lookback_compile_only TRUE)
+    message(STATUS "lookback: no GPU; tests that need one are reported as skipped")
   endif()
 endif()
 enable_language(CUDA)
-if(lookback_kernels_only_compile)
+if(lookback_compile_only)
+  # A third of the time: in a hurry, and the host's part unoptimised.
   string(REPLACE "-O3" "-O0 --Ofast-compile=max" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")
 endif()

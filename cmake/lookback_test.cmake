@@ -4,43 +4,67 @@
 # lookback_dual_test(name source...)  the same sources as name.host and as name.gpu
 # A source given to lookback_gpu_test is CUDA in its whole directory: for both compilers use lookback_dual_test.
 # The sources use doctest; the main functions are tests/support/{host,gpu}_main.cpp.
-# Without a CUDA compiler the tests of nvcc do not exist.
+#
+# Each test belongs to one of two runs, `test` and, with LOOKBACK_VERIFY, `verify`: what does not say otherwise by
+# if(LOOKBACK_VERIFY) is of the first. Programs for a GPU run in the first, or are reported as skipped there without
+# having been built; the second compiles them for every architecture.
 find_package(doctest REQUIRED)
+
+# Built and run before everything else, so that results show early.
+set(lookback_first_tests core.tree host.execution_policy host.operators)
+add_custom_target(first_tests)
 
 add_library(lookback_host_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/host_main.cpp)
 target_link_libraries(lookback_host_main PUBLIC doctest::doctest PRIVATE lookback_warnings)
 target_compile_features(lookback_host_main PRIVATE cxx_std_17)
-if(CMAKE_CUDA_COMPILER)
+if(lookback_gpu_programs)
   add_library(lookback_gpu_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/gpu_main.cpp)
   target_link_libraries(lookback_gpu_main PUBLIC doctest::doctest PRIVATE lookback_warnings)
   target_compile_features(lookback_gpu_main PRIVATE cxx_std_17)
   target_include_directories(lookback_gpu_main SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
 endif()
 
-function(lookback_add_test name main label)
+function(lookback_test_program name main)
   add_executable(${name} ${ARGN})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE lookback::lookback lookback_warnings ${main})
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS ${label})
+endfunction()
+
+# Registers a test that this machine cannot build, and CTest reports as skipped.
+function(lookback_skipped_gpu_test name)
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: no GPU, or no CUDA compiler")
+  set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_REGULAR_EXPRESSION "skipped: ")
 endfunction()
 
 function(lookback_host_test name)
-  lookback_add_test(${name} lookback_host_main host ${ARGN})
+  lookback_test_program(${name} lookback_host_main ${ARGN})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS host)
+  if(name IN_LIST lookback_first_tests)
+    set_tests_properties(${name} PROPERTIES LABELS "host;first")
+    add_dependencies(first_tests ${name})
+  endif()
 endfunction()
 
 function(lookback_gpu_test name)
-  if(NOT CMAKE_CUDA_COMPILER)
+  if(lookback_gpu_programs)
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+    lookback_test_program(${name} lookback_gpu_main ${ARGN})
+  elseif(NOT LOOKBACK_VERIFY)
+    lookback_skipped_gpu_test(${name})
     return()
   endif()
-  set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
-  lookback_add_test(${name} lookback_gpu_main gpu ${ARGN})
-  # One at a time: a test may ask for most of the GPU's memory.
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
+  if(NOT LOOKBACK_VERIFY)
+    add_test(NAME ${name} COMMAND ${name})
+    # One at a time: a test may ask for most of the GPU's memory.
+    set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
+  endif()
 endfunction()
 
 function(lookback_dual_test name)
-  lookback_host_test(${name}.host ${ARGN})
+  if(NOT LOOKBACK_VERIFY)
+    lookback_host_test(${name}.host ${ARGN})
+  endif()
   # A source file has one language per directory, so nvcc gets a file that includes it.
   set(includers)
   foreach(source IN LISTS ARGN)

@@ -1,48 +1,101 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs the Debian packages that lookback's build needs and that dpkg does not list as installed.
-# With nothing missing it reads the package database and touches no network.
+# bash cmake/set_up.sh          installs what the comparison and the tests need
+# bash cmake/set_up.sh verify   the same, and what `cmake --workflow --preset verify` needs in addition
+#
+# Debian packages come from apt-get. Where there is no CUDA compiler, NVIDIA's own comes from PyPI, into build/cuda.
+# Everything is named before it is downloaded; with nothing missing no network is used.
 set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-packages=(cmake g++ ninja-build doctest-dev libbenchmark-dev libtbb-dev python3 spin clang libclang-rt-dev)
+say() { echo "set_up.sh: $*"; }
 
-if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-  echo "set_up.sh: this is not a Debian or Ubuntu system; install the counterparts of: ${packages[*]}" >&2
-  exit 1
+packages=(cmake g++ ninja-build doctest-dev libbenchmark-dev libtbb-dev python3)
+if [ "${1:-}" = verify ]; then
+  packages+=(spin clang libclang-rt-dev doxygen python3-pip)
+elif [ $# -gt 0 ]; then
+  say "usage: bash cmake/set_up.sh [verify]" >&2
+  exit 2
 fi
 
-missing=()
-for package in "${packages[@]}"; do
-  state=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
-  [ "$state" = installed ] || missing+=("$package")
-done
+# The packages among the arguments that dpkg does not list as installed.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null | grep --quiet '^installed$' ||
+      echo "$package"
+  done
+}
 
-if [ ${#missing[@]} -eq 0 ]; then
-  echo "set_up.sh: nothing to install"
-else
-  echo "set_up.sh: installing with apt-get: ${missing[*]}"
-  as_root=()
+install_packages() {
+  local missing
+  mapfile -t missing < <(missing_packages "$@")
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "installing with apt-get: ${missing[*]}"
+  local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
     if ! command -v sudo >/dev/null; then
-      echo "set_up.sh: neither root nor sudo; run as root: apt-get install ${missing[*]}" >&2
+      say "neither root nor sudo; run as root: apt-get install ${missing[*]}" >&2
       exit 1
     fi
     as_root=(sudo)
   fi
   "${as_root[@]}" apt-get update
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${missing[@]}"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install --yes --no-install-recommends "${missing[@]}"
+}
+
+# Prints the first CUDA compiler found; CMake looks in the same places (cmake/lookback_cccl.cmake).
+find_nvcc() {
+  local nvcc
+  for nvcc in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" \
+    "${CUDA_PATH:+$CUDA_PATH/bin/nvcc}" /usr/local/cuda/bin/nvcc \
+    build/cuda/lib/python3*/site-packages/nvidia/cu13/bin/nvcc; do
+    if [ -n "$nvcc" ] && [ -x "$nvcc" ] && "$nvcc" --version >/dev/null 2>&1; then
+      echo "$nvcc"
+      return
+    fi
+  done
+}
+
+# NVIDIA's packages of one version of the toolkit, the first of which has the headers of Thrust and CUB.
+from_pypi=(nvidia-cuda-cccl==13.0.85 nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88
+           nvidia-cuda-runtime==13.0.96)
+
+# Installs packages of PyPI into the virtual environment build/cuda.
+pip_install() { build/cuda/bin/python -m pip install --quiet --disable-pip-version-check "$@"; }
+
+install_cuda_from_pypi() {
+  say "no CUDA compiler: nvcc is neither in CUDACXX, PATH, CUDA_HOME and CUDA_PATH nor in /usr/local/cuda/bin."
+  say "taking NVIDIA's from PyPI into build/cuda (105 MB to download, 300 MB on disk): ${from_pypi[*]}"
+  say "they are under NVIDIA's licence; a CUDA toolkit 13.0 in CUDACXX or PATH is used instead of them."
+  install_packages python3-venv ca-certificates
+  rm -rf build/cuda
+  python3 -m venv build/cuda || return 1
+  if ! pip_install "${from_pypi[@]}"; then
+    say "trying the headers alone, which lookback::host needs: ${from_pypi[0]}" >&2
+    pip_install "${from_pypi[0]}"
+    return 1
+  fi
+  # The compiler looks for its libraries in lib64, where the packages have lib.
+  ln -sfn lib "$(echo build/cuda/lib/python3*/site-packages/nvidia/cu13)/lib64"
+}
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  say "neither Debian nor Ubuntu, so no package is installed. Needed: the counterparts of ${packages[*]}" >&2
+else
+  install_packages "${packages[@]}"
 fi
 
-# CMake looks in the same places (cmake/lookback_cuda.cmake).
-for nvcc in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" /usr/local/cuda/bin/nvcc; do
-  if [ -n "$nvcc" ] && [ -x "$nvcc" ]; then
-    echo "set_up.sh: CUDA compiler: $nvcc"
-    exit 0
-  fi
-done
-cat >&2 <<'MESSAGE'
-set_up.sh: no CUDA compiler: nvcc is neither in PATH nor in /usr/local/cuda/bin.
-lookback needs the CUDA toolkit 13.0 or newer (https://developer.nvidia.com/cuda-downloads).
-With the toolkit elsewhere, set CUDACXX to its nvcc.
-MESSAGE
-exit 1
+nvcc=$(find_nvcc)
+if [ -z "$nvcc" ]; then
+  install_cuda_from_pypi || true
+  nvcc=$(find_nvcc)
+fi
+if [ -n "$nvcc" ]; then
+  say "CUDA compiler: $nvcc"
+else
+  say "no CUDA compiler that runs on this machine: lookback::host alone is built and tested, and no kernel." >&2
+  say "install the CUDA toolkit 13.0 (https://developer.nvidia.com/cuda-downloads) for the rest." >&2
+fi
+say "ready"

@@ -6,7 +6,7 @@ set(consumer_options -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=${CMAKE_CXX
                      -DLOOKBACK_CCCL_INCLUDE_DIR=${LOOKBACK_CCCL_INCLUDE_DIR})
 if(CMAKE_CUDA_COMPILER)
   list(APPEND consumer_options -DCONSUMER_CUDA=ON -DCMAKE_CUDA_COMPILER=${CMAKE_CUDA_COMPILER}
-       "-DCMAKE_CUDA_ARCHITECTURES=${CMAKE_CUDA_ARCHITECTURES}")
+       -DCMAKE_CUDA_ARCHITECTURES=75-virtual) # which runs on every supported GPU
 else()
   list(APPEND consumer_options -DCONSUMER_CUDA=OFF)
 endif()
