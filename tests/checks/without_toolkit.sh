@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# bash without_toolkit.sh SOURCE WORK
+# Goes through README's two commands in a copy of SOURCE at WORK, on this machine without its CUDA toolkit: nvcc and the
+# directories of a toolkit are hidden, in a mount namespace of this script's own, and the variables that name them are
+# unset. Fails when one of the commands fails, and when they did not use the compiler that set_up.sh took from PyPI.
+set -euo pipefail
+
+if [ "${1:-}" != hidden ]; then
+  # Root needs no namespace of users; others are root in their own, where the machine allows it.
+  namespace=(unshare --mount)
+  [ "$(id -u)" -eq 0 ] || namespace=(unshare --mount --map-root-user)
+  if ! "${namespace[@]}" true; then
+    echo "skipped: this machine does not let a process hide directories from itself (unshare --mount)"
+    exit 0
+  fi
+  exec "${namespace[@]}" bash "${BASH_SOURCE[0]}" hidden "$@"
+fi
+source_dir=$2
+work=$3
+
+unset CUDACXX CUDA_HOME CUDA_PATH CUDAARCHS CPATH LIBRARY_PATH LD_LIBRARY_PATH
+for toolkit in /usr/local/cuda*; do
+  [ -L "$toolkit" ] || ! [ -d "$toolkit" ] || mount -t tmpfs hidden "$toolkit"
+done
+while nvcc=$(command -v nvcc) && [ -x "$nvcc" ]; do # over every nvcc of PATH a file that cannot be executed
+  mount --bind /dev/null "$(readlink -f "$nvcc")"
+  hash -r
+done
+
+rm -rf "$work"
+mkdir -p "$work"
+tar -C "$source_dir" --exclude=./build --exclude=./.git -cf - . | tar -C "$work" -xf -
+cd "$work"
+bash .ci/run readme
+if ! grep -q "CMAKE_CUDA_COMPILER:.*=$work/build/cuda/" build/CMakeCache.txt; then
+  echo "the build did not take the compiler that set_up.sh installed:" >&2
+  grep CMAKE_CUDA_COMPILER: build/CMakeCache.txt >&2 || echo "it has none" >&2
+  exit 1
+fi
