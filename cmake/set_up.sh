@@ -94,8 +94,12 @@ if [ -z "$nvcc" ]; then
 fi
 if [ -n "$nvcc" ]; then
   say "CUDA compiler: $nvcc"
+elif [ -d "$(echo build/cuda/lib/python3*/site-packages/nvidia/cu13/include/cccl)" ]; then
+  say "no CUDA compiler that runs on this machine: lookback::host is built and tested, and no kernel." >&2
+  say "for the rest, install the CUDA toolkit 13.0 (https://developer.nvidia.com/cuda-downloads)." >&2
 else
-  say "no CUDA compiler that runs on this machine: lookback::host alone is built and tested, and no kernel." >&2
-  say "install the CUDA toolkit 13.0 (https://developer.nvidia.com/cuda-downloads) for the rest." >&2
+  say "neither a CUDA compiler nor the headers of Thrust, which lookback::host needs, too: with PyPI reachable this" >&2
+  say "script installs both; or install the CUDA toolkit 13.0 (https://developer.nvidia.com/cuda-downloads)." >&2
+  exit 1
 fi
 say "ready"
