@@ -4,6 +4,7 @@
 # Goes through README's two commands in a copy of SOURCE at WORK, on this machine without its CUDA toolkit: nvcc and the
 # directories of a toolkit are hidden, in a mount namespace of this script's own, and the variables that name them are
 # unset. Fails when one of the commands fails, and when they did not use the compiler that set_up.sh took from PyPI.
+# Then once more where that compiler cannot be had: the host system is still built and tested.
 set -euo pipefail
 
 if [ "${1:-}" != hidden ]; then
@@ -38,3 +39,11 @@ if ! grep -q "CMAKE_CUDA_COMPILER:.*=$work/build/cuda/" build/CMakeCache.txt; th
   grep CMAKE_CUDA_COMPILER: build/CMakeCache.txt >&2 || echo "it has none" >&2
   exit 1
 fi
+
+echo "nvidia-nvvm == 0" > no_compiler.txt
+rm -rf build
+PIP_CONSTRAINT=$PWD/no_compiler.txt bash cmake/set_up.sh 2>&1 | tee set_up.log
+grep -q "lookback::host is built and tested, and no kernel" set_up.log
+cmake --preset release
+cmake --build build --target core.tree
+ctest --test-dir build --output-on-failure -R '^core.tree$'
