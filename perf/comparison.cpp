@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "comparison.hpp"
+#include "progress.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <regex>
 #include <stdexcept>
 
 namespace perf {
@@ -20,19 +21,23 @@ int exponent(long long elements) {
   return e;
 }
 
-/// Since repetitions are shuffled, nearly all cells finish near the end: without this the run looks dead till then.
-void show_progress() {
-  using clock = std::chrono::steady_clock;
-  static int done = 0;
-  static clock::time_point shown = clock::now();
-  ++done;
-  if (clock::now() - shown > std::chrono::seconds(5)) {
-    shown = clock::now();
-    std::fprintf(stderr, "%d measurements done\n", done);
-  }
+/// How many repetitions of `cells` Google Benchmark's filter chooses; 0 for a filter that is no expression, which Benchmark reports.
+std::size_t chosen_repetitions(const std::vector<cell> &cells) try {
+  std::string filter = benchmark::GetBenchmarkFilter();
+  const bool excludes = !filter.empty() && filter[0] == '-';
+  if (excludes) filter.erase(0, 1);
+  const std::regex chosen(filter == "all" ? "" : filter, std::regex::extended);
+  std::size_t count = 0;
+  for (const cell &c : cells)
+    // The slash: Benchmark appends parameters of its own, which a filter may reach for.
+    if (std::regex_search(c.name() + "/", chosen) != excludes) count += static_cast<std::size_t>(c.repetitions);
+  return count;
+} catch (const std::regex_error &) {
+  return 0;
 }
 
-void measure(benchmark::State &state, cell &c) {
+/// One repetition. `bar` counts repetitions: they are shuffled, so few cells are complete before the end.
+void measure(benchmark::State &state, cell &c, progress &bar) {
   try {
     const timed_run run = c.prepare();
     for (auto _ : state) {
@@ -43,11 +48,12 @@ void measure(benchmark::State &state, cell &c) {
   } catch (const std::exception &error) {
     if (c.error.empty()) {
       c.error = error.what();
+      bar.clear();
       std::fprintf(stderr, "FAILED %s: %s\n", c.name().c_str(), error.what());
     }
     state.SkipWithError(error.what());
   }
-  show_progress();
+  bar.step();
 }
 
 /// The table is printed from the CSV afterwards.
@@ -119,22 +125,25 @@ int compare(std::vector<cell> cells, const std::string &device, int argc, char *
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
 
+  std::fprintf(stderr, "comparing on %s\n", device.c_str());
+  progress bar(chosen_repetitions(cells));
   for (cell &c : cells)
-    benchmark::RegisterBenchmark(c.name().c_str(), [&c](benchmark::State &state) { measure(state, c); })
+    benchmark::RegisterBenchmark(c.name().c_str(), [&](benchmark::State &state) { measure(state, c, bar); })
         ->Iterations(c.runs)
         ->Repetitions(c.repetitions)
         ->UseManualTime();
-  std::fprintf(stderr, "comparing on %s\n", device.c_str());
   silent reporter;
   const std::size_t chosen = benchmark::RunSpecifiedBenchmarks(&reporter);
+  bar.clear();
   benchmark::Shutdown();
 
   const auto ran = [](const cell &c) { return !c.microseconds.empty(); };
   const auto failed = [](const cell &c) { return !c.error.empty(); };
   if (std::any_of(cells.begin(), cells.end(), ran) && !write_csv(cells, device, csv)) {
-    std::fprintf(stderr, "cannot write %s\n", csv ? csv : "standard output");
+    std::fprintf(stderr, "cannot write the rows to %s\n", csv ? csv : "standard output");
     return 1;
   }
+  if (chosen == 0) std::fprintf(stderr, "nothing measured: no cell matches the filter; --benchmark_list_tests names all\n");
   return chosen == 0 || std::any_of(cells.begin(), cells.end(), failed) ? 1 : 0;
 }
 

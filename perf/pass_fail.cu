@@ -3,11 +3,10 @@
 // them, each an inclusive sum of fresh ints: right or wrong on the host's threads and on the GPU, how long, how much faster.
 #include "algorithms.hpp"
 #include "device.cuh"
+#include "progress.hpp"
 
 #include <lookback/execution_policy.cuh>
 #include <thrust/scan.h>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -79,19 +78,6 @@ outcome run_on_device(const perf::algorithm &algorithm, const std::vector<int> &
   return run(expected, scan, fetch);
 }
 
-/// On a terminal alone, under the last row; the next row takes its place.
-void show_progress(std::size_t done, std::size_t all) {
-  if (!isatty(STDOUT_FILENO)) return;
-  constexpr std::size_t width = 50;
-  const std::size_t filled = done * width / all;
-  std::printf("[%s%s] %zu of %zu\r", std::string(filled, '#').c_str(), std::string(width - filled, ' ').c_str(), done,
-              all);
-  std::fflush(stdout);
-}
-void clear_progress() {
-  if (isatty(STDOUT_FILENO)) std::printf("%*s\r", 79, "");
-}
-
 const char *verdict(const outcome &o) { return o.passed ? "pass" : "FAIL"; }
 
 /// Prints the table; the number of failures. `device` null: the host's columns alone.
@@ -102,24 +88,24 @@ int print_table(const perf::algorithm *device, int count) {
   std::printf("%10s  %9s  %12s  %8s  %12s  %8s\n", "elements", "host test", "host time/us", "GPU test", "GPU time/us",
               "speed-up");
   const std::vector<long long> all = sizes(count, random);
-  for (std::size_t row = 0; row < all.size(); ++row) {
-    show_progress(row, all.size());
-    std::vector<int> in(all[row]), expected(all[row]);
+  perf::progress bar(all.size());
+  for (const long long n : all) {
+    std::vector<int> in(n), expected(n);
     std::generate(in.begin(), in.end(), [&] { return value(random); });
     std::partial_sum(in.begin(), in.end(), expected.begin());
     const outcome host = run_on_host(in, expected);
     failures += !host.passed;
-    clear_progress();
-    std::printf("%10lld  %9s  %12.1f", all[row], verdict(host), host.microseconds);
+    bar.clear();
+    std::printf("%10lld  %9s  %12.1f", n, verdict(host), host.microseconds);
     if (device) {
       const outcome gpu = run_on_device(*device, in, expected);
       failures += !gpu.passed;
       std::printf("  %8s  %12.1f  %8.2f", verdict(gpu), gpu.microseconds, host.microseconds / gpu.microseconds);
     }
     std::printf("\n");
+    bar.step();
   }
-  show_progress(all.size(), all.size());
-  clear_progress();
+  bar.clear();
   return failures;
 }
 
