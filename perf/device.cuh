@@ -3,7 +3,7 @@
 #pragma once
 
 #include "comparison.hpp"
-#include "operands.cuh"
+#include "cub_new.cuh"
 
 #include <cub/device/device_scan.cuh>
 #include <lookback/device_scan.cuh>
@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace perf {
@@ -51,43 +51,6 @@ void fill_keys(int *keys, long long n, int segment);
 
 /// Whether a cell over that many bytes, its reference and its temporary storage fit the device.
 bool fits(long long bytes);
-
-template <class T>
-constexpr const char *type_name() {
-  if constexpr (std::is_same_v<T, std::int8_t>)
-    return "i8";
-  else if constexpr (std::is_same_v<T, std::int16_t>)
-    return "i16";
-  else if constexpr (std::is_same_v<T, std::int32_t>)
-    return "i32";
-  else if constexpr (std::is_same_v<T, std::int64_t>)
-    return "i64";
-  else if constexpr (std::is_same_v<T, __int128_t>)
-    return "i128";
-  else if constexpr (std::is_same_v<T, float>)
-    return "f32";
-  else {
-    static_assert(std::is_same_v<T, double>, "a type without a name in the CSV");
-    return "f64";
-  }
-}
-
-/// What a call inherits, and what it may hide with its own: elements, names, segments, misalignment.
-template <class In, class Out = In>
-struct call {
-  using input = In;
-  using output = Out;
-  static constexpr int key_segment = 0; // elements that share a key; 0 is a call without keys
-  static constexpr int shift = 0;       // elements by which input and output are off their aligned address
-
-  static std::string type() { return type_name<In>(); }
-
-  /// Small integers around zero: sums of up to 2^30 of them stay exact in every type and every order of evaluation,
-  /// so that floating-point results can be compared bit for bit.
-  static __device__ In element(long long, std::uint64_t random) {
-    return static_cast<In>(static_cast<int>(random % 9) - 4);
-  }
-};
 
 template <class Call>
 __global__ void fill(typename Call::input *values, long long n, std::uint64_t seed) {
@@ -210,11 +173,23 @@ struct contender {
   std::function<timed_run()> prepare;
 };
 
-/// Every size of one call, for the contenders that `contenders(n)` returns and a memcpy beside them.
+/// The contenders of LOOKBACK_PERF_CCCL_DIR; none where that is not set.
+template <class Call>
+std::vector<contender> newer_cub([[maybe_unused]] long long n, [[maybe_unused]] timer time) {
+  std::vector<contender> all;
+#if defined(PERF_CUB_NEW)
+  all.push_back({"cub_new", two_phase_scan<Call>(cub_new<Call>::scan, n, time)});
+  if constexpr (Call::has_run_to_run)
+    all.push_back({"cub_run_to_run", two_phase_scan<Call>(cub_run_to_run<Call>::scan, n, time)});
+#endif
+  return all;
+}
+
+/// Every size of one call, for the contenders that `contenders(n)` returns, the newer CUB's and a memcpy beside them.
 template <class Call, class Contenders>
 void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
   constexpr std::size_t widest = std::max(sizeof(typename Call::input), sizeof(typename Call::output));
-  for (const int e : exponents(10, widest <= 4 ? 30 : 28, 2)) {
+  for (const int e : exponents(10, widest <= 4 || Call::has_run_to_run ? 30 : 28, 2)) {
     const long long n = 1LL << e;
     const long long bytes = bytes_moved<Call>(n);
     if (!fits(bytes)) {
@@ -223,6 +198,7 @@ void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
       return;
     }
     std::vector<contender> all = contenders(n);
+    for (contender &c : newer_cub<Call>(n, time)) all.push_back(std::move(c));
     all.push_back({"memcpy", memcpy_of<Call>(bytes, time)});
     const int runs = bytes < (64 << 20) ? 9 : 3; // the longer a run, the less it scatters
     for (const contender &c : all) cells.push_back({c.name, Call::name, Call::type(), n, bytes, c.prepare, 5, runs});

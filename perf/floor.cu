@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What no scan of one launch can avoid: to be launched, to read, to hear from every block to the left, to write. Beside lookback, CUB
 // and a memcpy, in one run, while all blocks are resident at once.
-#include "inclusive_sum.cuh"
+#include "calls.cuh"
+#include "device.cuh"
 
 #include <cuda/atomic>
 

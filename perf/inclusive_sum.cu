@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "calls.cuh"
-#include "inclusive_sum.cuh"
+#include "device.cuh"
 
 namespace {
-
-struct inclusive_sum_misaligned : perf::inclusive_sum<int> {
-  static constexpr const char *name = "inclusive_sum_misaligned";
-  static constexpr int shift = 1;
-};
 
 /// The look-back at every size, also where the default takes a faster path.
 struct tree_look_back {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every algorithm of the catalogue beside CUB and a memcpy: inclusive_sum of i32 alone, all sizes.
 #include "algorithms.hpp"
-#include "inclusive_sum.cuh"
+#include "calls.cuh"
+#include "device.cuh"
 
 namespace {
 
