@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs targets.py over made-up rows: what is reached, missed and not measured, and in which row it says so."""
+"""Runs targets.py over made-up rows: targets reached, missed and not measured."""
 
 import csv
 import pathlib
@@ -15,16 +15,21 @@ LARGE, NARROW = "sums of 1 GiB and more, 4-, 8- and 16-byte types", "sums of 1 G
 OPERATORS = "inclusive_max, inclusive_affine, 2^24 and 2^28"
 MIXED = "exclusive_sum_i8_to_i32, transform_inclusive_sum, 2^28"
 MISALIGNED = "inclusive sums misaligned by one element, 2^28"
+NEW_EVERY_CELL, NEW_MEAN = "newer CUB: every cell of every call", "newer CUB: the grid of sums, geometric mean"
+RUN_TO_RUN = "f32 and f64 sums of 2^10 to 2^30, geometric mean"
 BY_KEY, WALL = "inclusive_sum_by_key, segments of 7 and 1000, 2^28", "a whole Thrust call, 2^10"
 
-# (call, type, elements, contender): every target is reached, as lookback takes 2 microseconds, CUB 8 and a copy 2
+# (call, type, elements, contender): every target is reached. lookback takes 2 microseconds, CUB 8, a newer one 9, and 12 in its
+# run-to-run mode, and a copy 2.
 CALLS = {("inclusive_max", "i32"), ("inclusive_affine", "f32x2"), ("exclusive_sum_i8_to_i32", "i8"),
          ("transform_inclusive_sum", "i32"), ("inclusive_sum_misaligned", "i32"), ("inclusive_sum_misaligned_in", "i32"),
          ("inclusive_sum_by_key_7", "i32"), ("inclusive_sum_by_key_1000", "i32"), ("wall_inclusive_sum", "i32")}
 CALLS |= {(f"{way}clusive_sum", kind) for way in ("in", "ex") for kind in "i8 i16 i32 i64 i128 f32 f64".split()}
 REACHED = {(call, kind, 1 << exponent, contender): us for call, kind in CALLS for exponent in range(10, 32, 2)
-           if exponent < 30 or kind in ("i8", "i16", "i32", "f32") for contender, us in
-           (("lookback", 2), ("cub", 8), ("memcpy", 2))}
+           if exponent < 30 or kind in ("i8", "i16", "i32", "f32", "f64") for contender, us in
+           (("lookback", 2), ("cub", 8), ("cub_new", 9), ("memcpy", 2))}
+REACHED |= {(call, kind, n, "cub_run_to_run"): 12 for call, kind, n, contender in REACHED
+            if call in ("inclusive_sum", "exclusive_sum") and kind in ("f32", "f64") and contender == "cub"}
 
 
 def write(path, rows):
@@ -53,7 +58,7 @@ class Targets(unittest.TestCase):
         """`changes` by cell and contender, None for no such row; `verdicts` of the targets that are then not reached."""
         rows = {key: us for key, us in {**REACHED, **changes}.items() if us is not None}
         status, lines = run(rows, "--strict")
-        self.assertEqual(len(lines), 18)
+        self.assertEqual(len(lines), 21)
         self.assertEqual({title: line[-1] for title, line in lines.items() if line[-1] != "reached"}, verdicts)
         self.assertEqual(status, 1 if verdicts else 0)
         return lines
@@ -90,15 +95,29 @@ class Targets(unittest.TestCase):
     def test_missed_by_the_mean(self):
         self.expect({key: 3.2 for key in REACHED if key[3] == "cub"}, {MEAN: "short by 5.9 %"})
 
-    def test_missed_against_figures_from_elsewhere(self):
-        for exponent, us, verdict in (16, 6, "2.4"), (20, 9, "4.8"), (24, 50, "7.5"), (28, 600, "10.3"):
-            cell = "exclusive_sum", "f32", 1 << exponent
-            self.expect({(*cell, "lookback"): us, (*cell, "cub"): 4 * us, (*cell, "memcpy"): us},
-                        {f"f32 exclusive sum of 2^{exponent}": f"short by {verdict} %"})
+    def test_missed_against_a_newer_cub(self):
+        cell = "inclusive_sum_by_key_7", "i32", 1 << 14  # not one of the sums that the toolkit's CUB is compared with
+        lines = self.expect({(*cell, "lookback"): 10}, {NEW_EVERY_CELL: "short by 10.0 %"})
+        self.assertEqual(lines[NEW_EVERY_CELL][3], "inclusive_sum_by_key_7/i32/2^14")
+        self.expect({key: 2.4 for key in REACHED if key[3] == "cub_new"}, {NEW_MEAN: "short by 20.0 %"})
+
+    def test_missed_against_the_run_to_run_mode(self):
+        slower = {key: 4 for key in REACHED if key[3] == "cub_run_to_run"}
+        fast = {("exclusive_sum", "f32", 1 << exponent, "cub_run_to_run"): 7 for exponent in (16, 20)}
+        self.expect({**slower, **fast}, {RUN_TO_RUN: "short by 14.5 %"})
+        for exponent, bound in (16, 3.5), (20, 3.5), (24, 1.6), (28, 1.3):
+            self.expect({("exclusive_sum", "f32", 1 << exponent, "cub_run_to_run"): 2 * 0.9 * bound},
+                        {f"f32 exclusive sum of 2^{exponent}": "short by 10.0 %"})
 
     def test_not_measured(self):
-        self.expect({("wall_inclusive_sum", "i32", 1 << 10, "lookback"): None}, {WALL: "not measured"})
+        self.expect({("wall_inclusive_sum", "i32", 1 << 10, "lookback"): None},
+                    {WALL: "not measured", NEW_EVERY_CELL: "not measured: 1 of 248"})
         self.expect({key: None for key in REACHED if "misaligned" in key[0]}, {MISALIGNED: "not measured"})
+        newer = {key for key in REACHED if key[3] in ("cub_new", "cub_run_to_run")}
+        self.expect({key: None for key in newer},
+                    {title: "not measured" for title in
+                     (NEW_EVERY_CELL, NEW_MEAN, RUN_TO_RUN, *(f"f32 exclusive sum of 2^{e}" for e in (16, 20, 24, 28)))})
+        self.expect({("exclusive_sum", "f64", 1 << 30, "cub_run_to_run"): None}, {RUN_TO_RUN: "not measured: 1 of 44"})
         self.expect({("exclusive_sum", "i32", 1 << 20, "cub"): None},
                     {EVERY_CELL: "not measured: 1 of 148", MEAN: "not measured: 1 of 148",
                      "i32 sums of 2^20": "not measured: 1 of 2"})
