@@ -143,7 +143,6 @@ int compare(std::vector<cell> cells, const std::string &device, int argc, char *
     std::fprintf(stderr, "cannot write the rows to %s\n", csv ? csv : "standard output");
     return 1;
   }
-  if (chosen == 0) std::fprintf(stderr, "nothing measured: no cell matches the filter; --benchmark_list_tests names all\n");
   return chosen == 0 || std::any_of(cells.begin(), cells.end(), failed) ? 1 : 0;
 }
 

@@ -200,8 +200,11 @@ void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
     std::vector<contender> all = contenders(n);
     for (contender &c : newer_cub<Call>(n, time)) all.push_back(std::move(c));
     all.push_back({"memcpy", memcpy_of<Call>(bytes, time)});
-    const int runs = bytes < (64 << 20) ? 9 : 3; // the longer a run, the less it scatters
-    for (const contender &c : all) cells.push_back({c.name, Call::name, Call::type(), n, bytes, c.prepare, 5, runs});
+    // The longer a run, the less it scatters; of the longest, drawing and checking the input takes most of the time.
+    const int runs = bytes < (64 << 20) ? 9 : 3;
+    const int repetitions = bytes < (1LL << 30) ? 5 : 3;
+    for (const contender &c : all)
+      cells.push_back({c.name, Call::name, Call::type(), n, bytes, c.prepare, repetitions, runs});
   }
 }
 
