@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How far the f32 prefix sums of uniform numbers are from the exact ones, and whether they are the same when computed
-// again. A program of its own: it measures no time.
+// The errors of f32 prefix sums of uniform values, and how many of them differ when computed again, as CSV. It measures no time.
 #include "comparison.hpp"
 
 #include <cub/device/device_scan.cuh>
@@ -29,8 +28,8 @@ __global__ void count_differing(const unsigned *a, const unsigned *b, unsigned l
     if (a[i] != b[i]) atomicAdd(count, 1ull);
 }
 
-/// Sums are positive, so relative errors are defined. `differing`: the most elements in which a repetition differed
-/// from the first run, or nothing where nothing was repeated.
+/// Sums are positive, so relative errors are defined. `differing`: the largest number of elements in which a repetition differs
+/// from the first run; empty without repetitions.
 void print_row(const char *contender, const std::vector<float> &sums, const std::vector<double> &exact,
                const char *differing) {
   double relative = 0, absolute = 0;
@@ -39,7 +38,7 @@ void print_row(const char *contender, const std::vector<float> &sums, const std:
     absolute = std::max(absolute, error);
     relative = std::max(relative, error / exact[i]);
   }
-  std::printf("| %s | %.2e | %.4g | %s |\n", contender, relative, absolute, differing);
+  std::printf("%s,%.2e,%.4g,%s\n", contender, relative, absolute, differing);
 }
 
 /// `scan(temporary, bytes, in, out)` is either phase of a call over n elements.
@@ -89,11 +88,8 @@ void compare() {
   float *device = nullptr;
   check(cudaMalloc(&device, n * sizeof(float)));
   check(cudaMemcpy(device, in.data(), n * sizeof(float), cudaMemcpyHostToDevice));
-  std::printf(
-      "| f32 inclusive sum, 2^28 uniform values | largest relative error | largest error | elements that differ "
-      "between %d runs, at most |\n|---|---|---|---|\n",
-      repetitions);
-  measure("lookback, GPU and CPU", device, exact, [](void *temporary, std::size_t &bytes, auto from, auto to) {
+  std::puts("contender,relative_error,absolute_error,differing");
+  measure("lookback (GPU and CPU)", device, exact, [](void *temporary, std::size_t &bytes, auto from, auto to) {
     return lookback::DeviceScan::InclusiveSum(temporary, bytes, from, to, n);
   });
   measure("CUB", device, exact, [](void *temporary, std::size_t &bytes, auto from, auto to) {
@@ -108,7 +104,7 @@ void compare() {
 int main() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::puts("no CUDA device");
+    std::fputs("accuracy: no CUDA device; lookback_accuracy needs one\n", stderr);
     return perf::no_device;
   }
   try {
