@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For the files that compile algorithms.
+// For the files that compile the strategies.
 #pragma once
 
 #include "algorithms.hpp"

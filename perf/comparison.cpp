@@ -21,7 +21,7 @@ int exponent(long long elements) {
   return e;
 }
 
-/// How many repetitions of `cells` Google Benchmark's filter chooses; 0 for a filter that is no expression, which Benchmark reports.
+/// The number of repetitions of `cells` that Google Benchmark's filter chooses; 0 for an invalid filter, which Benchmark reports.
 std::size_t chosen_repetitions(const std::vector<cell> &cells) try {
   std::string filter = benchmark::GetBenchmarkFilter();
   const bool excludes = !filter.empty() && filter[0] == '-';
@@ -56,7 +56,7 @@ void measure(benchmark::State &state, cell &c, progress &bar) {
   bar.step();
 }
 
-/// The table is printed from the CSV afterwards.
+/// Prints nothing: compare.py prints the table from the CSV.
 class silent : public benchmark::BenchmarkReporter {
 public:
   bool ReportContext(const Context &) override { return true; }
@@ -68,7 +68,7 @@ double median(const std::vector<double> &sorted) {
   return sorted.size() % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-/// No column may hold the separator; some processors' names do.
+/// Names of processors may contain the separator of the CSV.
 std::string without_commas(std::string text) {
   std::replace(text.begin(), text.end(), ',', ' ');
   return text;
@@ -112,7 +112,7 @@ std::vector<int> exponents(int first, int last, int step) {
 
 int compare(std::vector<cell> cells, const std::string &device, int argc, char **argv) {
   const char *csv = nullptr;
-  // Ahead of the user's own flags, of which the last one wins.
+  // Before the user's flags: the last one counts.
   char interleave[] = "--benchmark_enable_random_interleaving=true";
   std::vector<char *> arguments{argv[0], interleave};
   for (int i = 1; i < argc; ++i) {

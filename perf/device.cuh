@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The GPU driver. A benchmark file describes one call (see inclusive_max.cu); everything else is here.
+// The GPU driver: prepares, checks and times the calls of calls.cuh.
 #pragma once
 
 #include "comparison.hpp"
@@ -18,10 +18,10 @@
 
 namespace perf {
 
-/// Throws what the runtime says about a failed call.
+/// Throws std::runtime_error with the runtime's message unless `error` is cudaSuccess.
 void check(cudaError_t error);
 
-/// Memory on the device that only ever grows, so that all contenders work at the same addresses.
+/// Device memory that grows and never shrinks, so that all contenders use the same addresses.
 class device_buffer {
 public:
   void *reserve(std::size_t bytes);
@@ -36,20 +36,21 @@ struct device_memory {
 };
 device_memory &memory();
 
-/// Of CUDA events around `work`, on a cold second-level cache.
+/// The time between CUDA events around `work`, with a cold L2 cache.
 double event_microseconds(const std::function<void()> &work);
 
-/// Of the host's clock around `work` and a stream synchronisation, on a cold second-level cache.
+/// The time by the host's clock around `work` and a stream synchronisation, with a cold L2 cache.
 double wall_microseconds(const std::function<void()> &work);
 
-/// `contender` fills bytes [first, last) of `target`, `reference` those of `expected`: throws where they differ, and
-/// where the contender wrote outside. Both are poisoned first, each with its own value, so doing nothing is an error.
+/// Compares bytes [first, last) of `target`, which `contender` fills, with those of `expected`, which `reference` fills. Throws if they
+/// differ or if the contender has written outside. Both buffers are filled with different values before, so an output that is not
+/// written is an error.
 void check_output(std::size_t first, std::size_t last, const std::function<void()> &reference,
                   const std::function<void()> &contender);
 
 void fill_keys(int *keys, long long n, int segment);
 
-/// Whether a cell over that many bytes, its reference and its temporary storage fit the device.
+/// Whether a cell of that many bytes read and written, its reference and its temporary storage fit the device's memory.
 bool fits(long long bytes);
 
 template <class Call>
@@ -86,7 +87,7 @@ operands<typename Call::input, typename Call::output> prepare_operands(long long
   return {keys, in, out, n, inputs, all_keys};
 }
 
-/// `contender` takes operands. The reference is CUB's DeviceScan on the same input.
+/// Checks `contender(operands)` against the DeviceScan of the toolkit's CUB on the same input.
 template <class Call, class Operands, class Contender>
 void check_against_cub(Operands o, Contender contender) {
   Operands reference = o;
@@ -106,7 +107,7 @@ void check_against_cub(Operands o, Contender contender) {
 
 using timer = double (*)(const std::function<void()> &);
 
-/// Runs of `scan`; the check before has read from place 0.
+/// Timed runs of `scan`, each on the next place of the input; the check before them has used place 0.
 template <class Scan, class Operands>
 timed_run in_turn(Scan scan, const Operands &o, timer time) {
   return [scan, o, time, run = 0u]() mutable {
@@ -115,7 +116,7 @@ timed_run in_turn(Scan scan, const Operands &o, timer time) {
   };
 }
 
-/// `phase(temporary, size, operands)` is a scan in CUB's two phases.
+/// A contender whose `phase(temporary, size, operands)` is a scan in CUB's two phases.
 template <class Call, class Phase>
 std::function<timed_run()> two_phase_scan(Phase phase, long long n, timer time = event_microseconds) {
   return [phase, n, time]() -> timed_run {
@@ -137,7 +138,7 @@ std::function<timed_run()> device_scan(long long n, timer time = event_microseco
   return two_phase_scan<Call>(Call::template scan<DeviceScan>, n, time);
 }
 
-/// A copy that reads and writes as many bytes in all as the call does.
+/// A copy that reads and writes `bytes` in all, as many as the call.
 template <class Call>
 std::function<timed_run()> memcpy_of(long long bytes, timer time) {
   return [bytes, time]() -> timed_run {
@@ -193,7 +194,7 @@ void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
     const long long n = 1LL << e;
     const long long bytes = bytes_moved<Call>(n);
     if (!fits(bytes)) {
-      std::fprintf(stderr, "%s/%s: nothing from 2^%d on, the device's memory is too small\n", Call::name,
+      std::fprintf(stderr, "%s/%s: sizes from 2^%d on are left out, they do not fit the device's memory\n", Call::name,
                    Call::type().c_str(), e);
       return;
     }
@@ -208,7 +209,7 @@ void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
   }
 }
 
-/// The main function of a driver: perf::compare() of the cells that `add_cells` adds, or perf::no_device.
+/// The main function of a driver: measures the cells that `add_cells` adds; returns perf::no_device without a device.
 int compare_on_device(void (*add_cells)(std::vector<cell> &), int argc, char **argv);
 
 /// A call of the DeviceScan shape: lookback's, CUB's and a memcpy.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What no scan of one launch can avoid: to be launched, to read, to hear from every block to the left, to write. Beside lookback, CUB
-// and a memcpy, in one run, while all blocks are resident at once.
+// The cost that no scan in one launch avoids: the launch, reading, a word from every block to the left, writing. Measured in the same
+// process as lookback, CUB and a memcpy, for inputs whose blocks are all resident at once.
 #include "calls.cuh"
 #include "device.cuh"
 
@@ -15,9 +15,9 @@ constexpr int threads = 512;
 
 __global__ void launch() {}
 
-/// Copies, as soon as every block to the left has said that it has read no INT_MIN, which none does. So results depend on all that is
-/// to the left, as a scan's do, at the least cost: nothing is added up, and since words that earlier launches left are known by
-/// their `number`, none has to be cleared.
+/// A copy of which each block writes only after every block to the left has published that it has read no INT_MIN; the input has none.
+/// So results depend on the whole prefix, as a scan's do, without a sum. The number of the launch is part of each word, so words of
+/// earlier launches need not be cleared.
 template <int Vectors>
 __global__ void __launch_bounds__(threads)
     agree(const int4 *in, int4 *out, long long vectors, unsigned long long *words, unsigned number) {
@@ -57,7 +57,7 @@ long long blocks_of(long long n) {
   return (n + elements - 1) / elements;
 }
 
-/// Whether all blocks for n elements run at once.
+/// Whether all blocks for n elements are resident at once.
 template <int Vectors>
 bool is_resident(long long n) {
   int device = 0, multiprocessors = 0, blocks = 0;
@@ -82,7 +82,7 @@ perf::timed_run prepare_agreement(long long n) {
     auto into = words;
     ++number;
     void *arguments[] = {&in, &out, &vectors, &into, &number};
-    // Cooperative, so that all blocks do run at once.
+    // A cooperative launch guarantees that all blocks are resident.
     perf::check(cudaLaunchCooperativeKernel(agree<Vectors>, static_cast<unsigned>(blocks), threads, arguments));
   };
   void *const expected = perf::memory().expected.reserve(bytes);

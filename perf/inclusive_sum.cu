@@ -4,7 +4,7 @@
 
 namespace {
 
-/// The look-back at every size, also where the default takes a faster path.
+/// The look-back at every size, also where the default is a faster strategy.
 struct tree_look_back {
   static cudaError_t InclusiveSum(void *temporary, std::size_t &size, const std::int32_t *in, std::int32_t *out,
                                   long long n) {

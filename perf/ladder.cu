@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every algorithm of the catalogue beside CUB and a memcpy: inclusive_sum of i32 alone, all sizes.
+// Every strategy, CUB and a memcpy: inclusive_sum of i32 at all sizes.
 #include "algorithms.hpp"
 #include "calls.cuh"
 #include "device.cuh"

@@ -41,7 +41,7 @@ std::vector<perf::algorithm> perf::other_sections() {
   add_strategies<512, 15>(all);
   add_strategies<512, 39>(all);
   add_strategies<1024, 31>(all);
-  add_strategies<512, 105>(all); // all of the shared memory
+  add_strategies<512, 105>(all); // takes all of the shared memory
   add_networks<128, 4>(all);
   add_networks<128, 8>(all);
   add_networks<256, 4>(all);

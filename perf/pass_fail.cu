@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lookback_pass_fail [ALGORITHM [SIZES]]: a table of SIZES sizes (100), every 2^i for i = 1 to 25 and random ones between
-// them, each an inclusive sum of fresh ints: right or wrong on the host's threads and on the GPU, how long, how much faster.
+// lookback_pass_fail [STRATEGY [SIZES]]: inclusive sums of random ints at SIZES sizes (100), every 2^i for i = 1 to 25 and random ones
+// between them, on the host's threads and on the GPU: correct or not, time, and speed-up.
 #include "algorithms.hpp"
 #include "device.cuh"
 #include "progress.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr int largest_exponent = 25, runs = 5;
 
-/// Every power of two first, so that a short table has those; then random ones, as many of each order of magnitude.
+/// Every power of two, then random sizes, uniform in their logarithm; a short table has the smallest powers of two alone.
 std::vector<long long> sizes(int count, std::mt19937_64 &random) {
   std::vector<long long> all;
   for (int i = 1; i <= largest_exponent; ++i) all.push_back(1LL << i);
@@ -80,7 +80,7 @@ outcome run_on_device(const perf::algorithm &algorithm, const std::vector<int> &
 
 const char *verdict(const outcome &o) { return o.passed ? "pass" : "FAIL"; }
 
-/// Prints the table; the number of failures. `device` null: the host's columns alone.
+/// Prints the table and returns the number of failures; without `device`, only the host's columns.
 int print_table(const perf::algorithm *device, int count) {
   std::mt19937_64 random(perf::seed());
   std::uniform_int_distribution<int> value(-50, 50); // the sum of 2^25 of them is an int
@@ -118,7 +118,11 @@ int main(int argc, char **argv) try {
   const auto chosen = std::find_if(all.begin(), all.end(), [&](const auto &a) { return a.name == name; });
   const bool host_alone = name == "host";
   if ((chosen == all.end() && !host_alone) || count < 1) {
-    std::printf("usage: lookback_pass_fail [ALGORITHM [SIZES]], ALGORITHM one of\n  host (no GPU columns)\n");
+    if (count < 1)
+      std::printf("lookback_pass_fail: SIZES must be a positive number, not '%s'\n", argv[2]);
+    else
+      std::printf("lookback_pass_fail: no strategy is called '%s'\n", name.c_str());
+    std::printf("usage: lookback_pass_fail [STRATEGY [SIZES]], STRATEGY one of\n  host (no GPU columns)\n");
     for (const perf::algorithm &a : all) std::printf("  %s\n", a.name.c_str());
     return 1;
   }
@@ -126,11 +130,12 @@ int main(int argc, char **argv) try {
   const cudaError_t error = cudaGetDeviceCount(&devices);
   const bool has_device = error == cudaSuccess && devices > 0;
   const int failures = print_table(has_device && !host_alone ? &*chosen : nullptr, count);
-  if (failures > 0) std::printf("%d FAILED, LOOKBACK_PERF_SEED=%llu\n", failures, (unsigned long long)perf::seed());
+  if (failures > 0)
+    std::printf("%d FAILED; LOOKBACK_PERF_SEED=%llu repeats the input\n", failures, (unsigned long long)perf::seed());
   if (!has_device && !host_alone)
-    std::printf("The GPU columns are missing: no CUDA device (%s)\n", cudaGetErrorString(error));
+    std::printf("no GPU columns: no CUDA device (%s)\n", cudaGetErrorString(error));
   return failures > 0 ? 1 : has_device || host_alone ? 0 : perf::no_device;
 } catch (const std::exception &failure) {
-  std::printf("%s\n", failure.what());
+  std::fprintf(stderr, "lookback_pass_fail: %s\n", failure.what());
   return 1;
 }
