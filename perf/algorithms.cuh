@@ -10,7 +10,8 @@
 namespace perf {
 
 template <class Algorithm>
-cudaError_t inclusive_sum_by(void *temporary, std::size_t &size, const int *in, int *out, long long n) {
+cudaError_t inclusive_sum_by(void *temporary, std::size_t &size, const int *in, int *out,
+                             long long n) {
   return lookback::DeviceScan::InclusiveSum(temporary, size, in, out, n, nullptr, Algorithm{});
 }
 

@@ -30,19 +30,21 @@ constexpr const char *type_name() {
   }
 }
 
-/// What a call inherits, and what it may hide with its own: elements, names, segments, misalignment.
+/// What a call inherits, and what it may hide with its own: elements, names, segments,
+/// misalignment.
 template <class In, class Out = In>
 struct call {
   using input = In;
   using output = Out;
   static constexpr int key_segment = 0; // elements that share a key; 0 is a call without keys
-  static constexpr int shift = 0;       // elements by which input and output are off their aligned address
+  static constexpr int shift =
+      0; // elements by which input and output are off their aligned address
   static constexpr bool has_run_to_run = false; // whether CUB's run-to-run mode is compared as well
 
   static std::string type() { return type_name<In>(); }
 
-  /// Small integers around zero: sums of up to 2^30 of them stay exact in every type and every order of evaluation,
-  /// so that floating-point results can be compared bit for bit.
+  /// Small integers around zero: sums of up to 2^30 of them stay exact in every type and every
+  /// order of evaluation, so that floating-point results can be compared bit for bit.
   static __device__ In element(long long, std::uint64_t random) {
     return static_cast<In>(static_cast<int>(random % 9) - 4);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The calls that are compared, each as CUB's and lookback's DeviceScan spell it, and for each source file the function that adds its
-// cells.
+// The calls that are compared, each as CUB's and lookback's DeviceScan spell it, and for each
+// source file the function that adds its cells.
 #pragma once
 
 #include "call.cuh"
@@ -28,7 +28,8 @@ struct inclusive_sum_misaligned : inclusive_sum<int> {
   static constexpr int shift = 1;
 };
 
-/// What a whole call costs the host: synchronisation and, in Thrust's calls, temporary memory included.
+/// What a whole call costs the host: synchronisation and, in Thrust's calls, temporary memory
+/// included.
 struct wall_inclusive_sum : inclusive_sum<int> {
   static constexpr const char *name = "wall_inclusive_sum";
 };
@@ -82,7 +83,8 @@ struct inclusive_affine : call<affine> {
   static constexpr const char *name = "inclusive_affine";
   static std::string type() { return "f32x2"; }
 
-  // Slopes of 1 and -1 and small integer offsets: every composition is exact, so every order of evaluation agrees.
+  // Slopes of 1 and -1 and small integer offsets: every composition is exact, so every order of
+  // evaluation agrees.
   static __device__ affine element(long long, std::uint64_t random) {
     return {random & 1 ? 1.0f : -1.0f, static_cast<float>(static_cast<int>((random >> 1) % 9) - 4)};
   }
@@ -119,7 +121,8 @@ struct transform_inclusive_sum : call<int> {
 
   template <class DeviceScan>
   static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
-    return DeviceScan::InclusiveSum(temporary, size, thrust::make_transform_iterator(o.in, is_odd{}), o.out, o.n);
+    return DeviceScan::InclusiveSum(temporary, size,
+                                    thrust::make_transform_iterator(o.in, is_odd{}), o.out, o.n);
   }
 };
 

@@ -21,7 +21,8 @@ int exponent(long long elements) {
   return e;
 }
 
-/// The number of repetitions of `cells` that Google Benchmark's filter chooses; 0 for an invalid filter, which Benchmark reports.
+/// The number of repetitions of `cells` that Google Benchmark's filter chooses; 0 for an invalid
+/// filter, which Benchmark reports.
 std::size_t chosen_repetitions(const std::vector<cell> &cells) try {
   std::string filter = benchmark::GetBenchmarkFilter();
   const bool excludes = !filter.empty() && filter[0] == '-';
@@ -30,13 +31,15 @@ std::size_t chosen_repetitions(const std::vector<cell> &cells) try {
   std::size_t count = 0;
   for (const cell &c : cells)
     // The slash: Benchmark appends parameters of its own, which a filter may reach for.
-    if (std::regex_search(c.name() + "/", chosen) != excludes) count += static_cast<std::size_t>(c.repetitions);
+    if (std::regex_search(c.name() + "/", chosen) != excludes)
+      count += static_cast<std::size_t>(c.repetitions);
   return count;
 } catch (const std::regex_error &) {
   return 0;
 }
 
-/// One repetition. `bar` counts repetitions: they are shuffled, so few cells are complete before the end.
+/// One repetition. `bar` counts repetitions: they are shuffled, so few cells are complete before
+/// the end.
 void measure(benchmark::State &state, cell &c, progress &bar) {
   try {
     const timed_run run = c.prepare();
@@ -83,8 +86,8 @@ bool write_csv(const std::vector<cell> &cells, const std::string &device, const 
     std::vector<double> sorted = c.microseconds;
     std::sort(sorted.begin(), sorted.end());
     std::fprintf(file, "%s,%s,%s,%s,%lld,%lld,%.4f,%.4f,%.4f,%zu\n", without_commas(device).c_str(),
-                 c.contender.c_str(), c.call.c_str(), c.type.c_str(), c.elements, c.bytes, median(sorted),
-                 sorted.front(), sorted.back(), sorted.size());
+                 c.contender.c_str(), c.call.c_str(), c.type.c_str(), c.elements, c.bytes,
+                 median(sorted), sorted.front(), sorted.back(), sorted.size());
   }
   const bool written = !std::ferror(file);
   return (!path || std::fclose(file) == 0) && written;
@@ -128,7 +131,8 @@ int compare(std::vector<cell> cells, const std::string &device, int argc, char *
   std::fprintf(stderr, "comparing on %s\n", device.c_str());
   progress bar(chosen_repetitions(cells));
   for (cell &c : cells)
-    benchmark::RegisterBenchmark(c.name().c_str(), [&](benchmark::State &state) { measure(state, c, bar); })
+    benchmark::RegisterBenchmark(c.name().c_str(),
+                                 [&](benchmark::State &state) { measure(state, c, bar); })
         ->Iterations(c.runs)
         ->Repetitions(c.repetitions)
         ->UseManualTime();

@@ -9,17 +9,21 @@
 #include <cuda/memory_resource>
 #include <cuda/stream_ref>
 
-static_assert(CUB_VERSION == PERF_CUB_NEW, "another CUB comes first on the include path than LOOKBACK_PERF_CCCL_DIR's");
+static_assert(CUB_VERSION == PERF_CUB_NEW,
+              "another CUB comes first on the include path than LOOKBACK_PERF_CCCL_DIR's");
 
 namespace {
 
-/// CUB's calls with an environment ask a memory resource for temporary storage at every call. This one hands out memory that is
-/// ready, so that no allocation is timed. Without memory it hands out a null pointer, and CUB takes that for a question for the size.
+/// CUB's calls with an environment ask a memory resource for temporary storage at every call. This
+/// one hands out memory that is ready, so that no allocation is timed. Without memory it hands out
+/// a null pointer, and CUB takes that for a question for the size.
 struct ready_memory {
   void *temporary;
   std::size_t *size;
 
-  void *allocate(cuda::stream_ref, std::size_t bytes, std::size_t) noexcept { return allocate_sync(bytes, 0); }
+  void *allocate(cuda::stream_ref, std::size_t bytes, std::size_t) noexcept {
+    return allocate_sync(bytes, 0);
+  }
   void deallocate(cuda::stream_ref, void *, std::size_t, std::size_t) noexcept {}
   void *allocate_sync(std::size_t bytes, std::size_t) noexcept {
     *size = bytes;
@@ -35,17 +39,20 @@ struct ready_memory {
 struct run_to_run {
   static auto environment(void *temporary, std::size_t &size) {
     auto mode = cuda::execution::require(cuda::execution::determinism::run_to_run);
-    auto memory = cuda::std::execution::prop{cuda::mr::get_memory_resource, ready_memory{temporary, &size}};
+    auto memory =
+        cuda::std::execution::prop{cuda::mr::get_memory_resource, ready_memory{temporary, &size}};
     return cuda::std::execution::env<decltype(mode), decltype(memory)>{mode, memory};
   }
 
   template <class T>
-  static cudaError_t InclusiveSum(void *temporary, std::size_t &size, const T *in, T *out, long long n) {
+  static cudaError_t InclusiveSum(void *temporary, std::size_t &size, const T *in, T *out,
+                                  long long n) {
     return cub::DeviceScan::InclusiveSum(in, out, n, environment(temporary, size));
   }
 
   template <class T>
-  static cudaError_t ExclusiveSum(void *temporary, std::size_t &size, const T *in, T *out, long long n) {
+  static cudaError_t ExclusiveSum(void *temporary, std::size_t &size, const T *in, T *out,
+                                  long long n) {
     return cub::DeviceScan::ExclusiveSum(in, out, n, environment(temporary, size));
   }
 };
@@ -59,8 +66,9 @@ cudaError_t perf::cub_new<Call>::scan(void *temporary, std::size_t &size,
 }
 
 template <class Call>
-cudaError_t perf::cub_run_to_run<Call>::scan(void *temporary, std::size_t &size,
-                                             operands<typename Call::input, typename Call::output> o) {
+cudaError_t
+perf::cub_run_to_run<Call>::scan(void *temporary, std::size_t &size,
+                                 operands<typename Call::input, typename Call::output> o) {
   return Call::template scan<run_to_run>(temporary, size, o);
 }
 

@@ -42,21 +42,23 @@ double event_microseconds(const std::function<void()> &work);
 /// The time by the host's clock around `work` and a stream synchronisation, with a cold L2 cache.
 double wall_microseconds(const std::function<void()> &work);
 
-/// Compares bytes [first, last) of `target`, which `contender` fills, with those of `expected`, which `reference` fills. Throws if they
-/// differ or if the contender has written outside. Both buffers are filled with different values before, so an output that is not
-/// written is an error.
+/// Compares bytes [first, last) of `target`, which `contender` fills, with those of `expected`,
+/// which `reference` fills. Throws if they differ or if the contender has written outside. Both
+/// buffers are filled with different values before, so an output that is not written is an error.
 void check_output(std::size_t first, std::size_t last, const std::function<void()> &reference,
                   const std::function<void()> &contender);
 
 void fill_keys(int *keys, long long n, int segment);
 
-/// Whether a cell of that many bytes read and written, its reference and its temporary storage fit the device's memory.
+/// Whether a cell of that many bytes read and written, its reference and its temporary storage fit
+/// the device's memory.
 bool fits(long long bytes);
 
 template <class Call>
 __global__ void fill(typename Call::input *values, long long n, std::uint64_t seed) {
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
-  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n; i += stride) {
+  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n;
+       i += stride) {
     std::uint64_t bits = seed + static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15u;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
@@ -79,11 +81,13 @@ operands<typename Call::input, typename Call::output> prepare_operands(long long
   int *keys = nullptr;
   if constexpr (Call::key_segment > 0) {
     keys = static_cast<int *>(memory().keys.reserve(all_keys.bytes()));
-    for (int p = 0; p < all_keys.count(); ++p) fill_keys(all_keys.of_run(keys, p), n, Call::key_segment);
+    for (int p = 0; p < all_keys.count(); ++p)
+      fill_keys(all_keys.of_run(keys, p), n, Call::key_segment);
   }
   In *in = static_cast<In *>(memory().source.reserve(inputs.bytes())) + Call::shift;
   for (int p = 0; p < inputs.count(); ++p) fill_values<Call>(inputs.of_run(in, p), n);
-  Out *const out = static_cast<Out *>(memory().target.reserve((n + Call::shift) * sizeof(Out))) + Call::shift;
+  Out *const out =
+      static_cast<Out *>(memory().target.reserve((n + Call::shift) * sizeof(Out))) + Call::shift;
   return {keys, in, out, n, inputs, all_keys};
 }
 
@@ -107,7 +111,8 @@ void check_against_cub(Operands o, Contender contender) {
 
 using timer = double (*)(const std::function<void()> &);
 
-/// Timed runs of `scan`, each on the next place of the input; the check before them has used place 0.
+/// Timed runs of `scan`, each on the next place of the input; the check before them has used place
+/// 0.
 template <class Scan, class Operands>
 timed_run in_turn(Scan scan, const Operands &o, timer time) {
   return [scan, o, time, run = 0u]() mutable {
@@ -118,7 +123,8 @@ timed_run in_turn(Scan scan, const Operands &o, timer time) {
 
 /// A contender whose `phase(temporary, size, operands)` is a scan in CUB's two phases.
 template <class Call, class Phase>
-std::function<timed_run()> two_phase_scan(Phase phase, long long n, timer time = event_microseconds) {
+std::function<timed_run()> two_phase_scan(Phase phase, long long n,
+                                          timer time = event_microseconds) {
   return [phase, n, time]() -> timed_run {
     const auto o = prepare_operands<Call>(n);
     std::size_t size = 0;
@@ -164,8 +170,8 @@ std::function<timed_run()> memcpy_of(long long bytes, timer time) {
 
 template <class Call>
 long long bytes_moved(long long n) {
-  const std::size_t each =
-      sizeof(typename Call::input) + sizeof(typename Call::output) + (Call::key_segment > 0 ? sizeof(int) : 0);
+  const std::size_t each = sizeof(typename Call::input) + sizeof(typename Call::output) +
+                           (Call::key_segment > 0 ? sizeof(int) : 0);
   return n * static_cast<long long>(each);
 }
 
@@ -186,22 +192,26 @@ std::vector<contender> newer_cub([[maybe_unused]] long long n, [[maybe_unused]] 
   return all;
 }
 
-/// Every size of one call, for the contenders that `contenders(n)` returns, the newer CUB's and a memcpy beside them.
+/// Every size of one call, for the contenders that `contenders(n)` returns, the newer CUB's and a
+/// memcpy beside them.
 template <class Call, class Contenders>
 void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
-  constexpr std::size_t widest = std::max(sizeof(typename Call::input), sizeof(typename Call::output));
+  constexpr std::size_t widest =
+      std::max(sizeof(typename Call::input), sizeof(typename Call::output));
   for (const int e : exponents(10, widest <= 4 || Call::has_run_to_run ? 30 : 28, 2)) {
     const long long n = 1LL << e;
     const long long bytes = bytes_moved<Call>(n);
     if (!fits(bytes)) {
-      std::fprintf(stderr, "%s/%s: sizes from 2^%d on are left out, they do not fit the device's memory\n", Call::name,
-                   Call::type().c_str(), e);
+      std::fprintf(stderr,
+                   "%s/%s: sizes from 2^%d on are left out, they do not fit the device's memory\n",
+                   Call::name, Call::type().c_str(), e);
       return;
     }
     std::vector<contender> all = contenders(n);
     for (contender &c : newer_cub<Call>(n, time)) all.push_back(std::move(c));
     all.push_back({"memcpy", memcpy_of<Call>(bytes, time)});
-    // The longer a run, the less it scatters; of the longest, drawing and checking the input takes most of the time.
+    // The longer a run, the less it scatters; of the longest, drawing and checking the input takes
+    // most of the time.
     const int runs = bytes < (64 << 20) ? 9 : 3;
     const int repetitions = bytes < (1LL << 30) ? 5 : 3;
     for (const contender &c : all)
@@ -209,7 +219,8 @@ void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
   }
 }
 
-/// The main function of a driver: measures the cells that `add_cells` adds; returns perf::no_device without a device.
+/// The main function of a driver: measures the cells that `add_cells` adds; returns perf::no_device
+/// without a device.
 int compare_on_device(void (*add_cells)(std::vector<cell> &), int argc, char **argv);
 
 /// A call of the DeviceScan shape: lookback's, CUB's and a memcpy.

@@ -15,7 +15,8 @@ void add_algorithms(std::vector<perf::cell> &cells) {
   perf::add_sizes<sum>(cells, perf::event_microseconds, [&](long long n) {
     std::vector<perf::contender> contenders;
     for (const perf::algorithm &a : all) {
-      const auto phase = [run = a.inclusive_sum](void *temporary, std::size_t &size, perf::operands<int, int> o) {
+      const auto phase = [run = a.inclusive_sum](void *temporary, std::size_t &size,
+                                                 perf::operands<int, int> o) {
         return run(temporary, size, o.in, o.out, o.n);
       };
       contenders.push_back({a.name, perf::two_phase_scan<sum>(phase, n)});

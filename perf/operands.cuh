@@ -7,9 +7,10 @@
 
 namespace perf {
 
-/// Copies of an input at consecutive places, together larger than the L2 cache, of which each run reads the next one. So no run finds
-/// its input in the cache, not even where an earlier run has read it with an evict-last policy, as lookback's pipeline does from 10 MB
-/// on; the memset between runs does not evict such lines.
+/// Copies of an input at consecutive places, together larger than the L2 cache, of which each run
+/// reads the next one. So no run finds its input in the cache, not even where an earlier run has
+/// read it with an evict-last policy, as lookback's pipeline does from 10 MB on; the memset between
+/// runs does not evict such lines.
 class places {
 public:
   explicit places(long long bytes);

@@ -9,7 +9,8 @@ template <int Threads, int Items>
 void add_strategies(std::vector<perf::algorithm> &all) {
   using network = three_phase<>;
   const auto add = [&](const char *name, auto algorithm) {
-    all.push_back({perf::with_section(name, Threads, Items), perf::inclusive_sum_by<decltype(algorithm)>});
+    all.push_back(
+        {perf::with_section(name, Threads, Items), perf::inclusive_sum_by<decltype(algorithm)>});
   };
   add("lookback:scan_then_add<three_phase>", scan_then_add<network, Threads, Items>{});
   add("lookback:reduce_then_scan", reduce_then_scan<network, Threads, Items>{});

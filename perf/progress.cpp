@@ -38,10 +38,12 @@ void progress::draw() {
   constexpr std::size_t bar = 30;
   const std::size_t done = std::min(done_, all_), filled = done * bar / all_;
   const double elapsed = std::chrono::duration<double>(drawn_ - start_).count();
-  std::string line = "[" + std::string(filled, '#') + std::string(bar - filled, ' ') + "] " + std::to_string(done) +
-                     " of " + std::to_string(all_) + ", " + minutes(elapsed) + " elapsed";
+  std::string line = "[" + std::string(filled, '#') + std::string(bar - filled, ' ') + "] " +
+                     std::to_string(done) + " of " + std::to_string(all_) + ", " +
+                     minutes(elapsed) + " elapsed";
   if (done > 0)
-    line += ", " + minutes(elapsed * static_cast<double>(all_ - done) / static_cast<double>(done)) + " left";
+    line += ", " + minutes(elapsed * static_cast<double>(all_ - done) / static_cast<double>(done)) +
+            " left";
   std::fprintf(stderr, "%-*s\r", width, line.c_str()); // padded: hides a longer line before it
   std::fflush(stderr);
 }

@@ -6,8 +6,9 @@
 
 namespace perf {
 
-/// A progress bar in the last line of a terminal: steps done of all, elapsed and remaining time. Written to standard error, and only
-/// when that is a terminal, so that files and logs stay free of it.
+/// A progress bar in the last line of a terminal: steps done of all, elapsed and remaining time.
+/// Written to standard error, and only when that is a terminal, so that files and logs stay free of
+/// it.
 class progress {
 public:
   explicit progress(std::size_t all);
