@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the comparison that this machine can run, prints its table and draws its picture; the build calls it."""
+"""Runs the comparison that fits this machine, prints its table and draws its picture."""
 
 import argparse
 import pathlib
@@ -13,10 +13,8 @@ import table
 
 NO_DEVICE = 3  # perf::no_device
 QUICK = "|".join([
-    "^(in|ex)clusive_sum/[if]32/2.(10|16|20|24|28)/",
-    "^(in|ex)clusive_sum/i(8|64)/2.28/",
-    "^inclusive_sum_by_key_.*/2.(10|16|20|24|28)/",
-    "^wall_inclusive_sum/i32/2.(10|16|20|24)/",
+    "^(in|ex)clusive_sum/[if]32/2.(10|16|20|24|28)/", "^(in|ex)clusive_sum/i(8|64)/2.28/",
+    "^inclusive_sum_by_key_.*/2.(10|16|20|24|28)/", "^wall_inclusive_sum/i32/2.(10|16|20|24)/",
 ])
 QUICK_HOST = "/[if]32/2.(4|8|14|18|22|26)/"
 HERE = pathlib.Path(__file__).parent
@@ -40,15 +38,21 @@ def keep(csv):
     kept.parent.mkdir(exist_ok=True)
     shutil.copyfile(csv, kept)
     table.draw("plot.py", kept)
-    print(f"kept as {kept}; enter the commit in {kept.with_name('provenance.csv')}, then build the target results")
+    print(
+        f"kept as {kept}; enter the commit in {kept.with_name('provenance.csv')}, "
+        "then build the target results"
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--host", help="the host's driver; leave out where OpenMP or TBB is missing")
+    parser.add_argument("--host",
+                        help="the host's driver; leave out where OpenMP or TBB is missing")
     parser.add_argument("--device", help="the GPU's driver; leave out without a CUDA compiler")
-    parser.add_argument("--full", action="store_true", help="run the whole GPU grid and keep its rows in perf/results")
-    parser.add_argument("--csv", type=pathlib.Path, required=True, help="the file to write the rows to")
+    parser.add_argument("--full", action="store_true",
+                        help="run the whole GPU grid and keep its rows in perf/results")
+    parser.add_argument("--csv", type=pathlib.Path, required=True,
+                        help="the file to write the rows to")
     options = parser.parse_args()
 
     sys.stdout.reconfigure(line_buffering=True)
@@ -61,8 +65,10 @@ def main():
             print("no CUDA device: comparing lookback::host on the CPU, about half a minute")
             status = run(options.host, options.csv, f"--benchmark_filter={QUICK_HOST}")
         else:
-            print("nothing to compare: no CUDA device, and the host's driver was not built because OpenMP or TBB is missing "
-                  "(on Debian and Ubuntu: apt-get install libtbb-dev)")
+            print(
+                "nothing to compare: no CUDA device, and the host's driver was not built, since "
+                "OpenMP or TBB is missing "
+                "(on Debian and Ubuntu: apt-get install libtbb-dev)")
 
     if options.csv.exists():
         subprocess.run([sys.executable, HERE / "table.py", options.csv], check=True)

@@ -6,7 +6,10 @@ import sys
 try:
     import matplotlib
 except ModuleNotFoundError:
-    sys.exit("no picture drawn: matplotlib is missing (on Debian and Ubuntu: apt-get install python3-matplotlib)")
+    sys.exit(
+        "no picture drawn: matplotlib is missing (on Debian and Ubuntu: "
+        "apt-get install python3-matplotlib)"
+    )
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as pyplot
@@ -30,14 +33,15 @@ def new_axes(title, subtitle, size=(10, 6)):
 
 
 def label_lines(axes, ends, distance=15, fontsize=10):
-    """Writes the name of each line at its right end (x, y, name, colour), names at least `distance` points apart."""
+    """Writes names at the ends of lines (x, y, name, colour), at least `distance` points apart."""
     points = 72 / axes.figure.dpi
     place = float("inf")
     for x, y, label, color in sorted(ends, key=lambda end: -end[1]):
         height = axes.transData.transform((x, y))[1] * points
         place = min(height, place - distance)
-        axes.annotate(label, (x, y), xytext=(8, place - height), textcoords="offset points", va="center", fontsize=fontsize,
-                      color="#777777" if color == FAINT else color, annotation_clip=False)
+        axes.annotate(label, (x, y), xytext=(8, place - height), textcoords="offset points",
+                      va="center", fontsize=fontsize, color="#777777" if color == FAINT else color,
+                      annotation_clip=False)
 
 
 def save(figure, axes, ends, path, **label):

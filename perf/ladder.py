@@ -27,7 +27,8 @@ class Rung(NamedTuple):
 HIERARCHICAL = "lookback:scan_then_add<"
 RUNGS = [
     Rung("scan_then_add<sequential>", HIERARCHICAL + "sequential>",
-         "blocks scan tiles; their aggregates are scanned the same way and added", "block/sequential.cuh", 4),
+         "blocks scan tiles; their aggregates are scanned the same way and added",
+         "block/sequential.cuh", 4),
     Rung("scan_then_add<hillis_steele>", HIERARCHICAL + "hillis_steele>",
          "every thread works, log n steps in shared memory", "block/hillis_steele.cuh", 4),
     Rung("scan_then_add<kogge_stone<>>", HIERARCHICAL + "kogge_stone>",
@@ -39,21 +40,27 @@ RUNGS = [
     Rung("scan_then_add<warp_shuffle>", HIERARCHICAL + "warp_shuffle>",
          "the lanes of a warp exchange sums in registers", "block/warp_shuffle.cuh", 4),
     Rung("scan_then_add<three_phase<>>", HIERARCHICAL + "three_phase>",
-         "threads scan blocked items serially, the block scan only their sums", "block/three_phase.cuh", 4),
-    Rung("reduce_then_scan<>", "lookback:reduce_then_scan",
-         "the first pass only reads", "device/reduce_then_scan.cuh", 3, MULTI_PASS),
+         "threads scan blocked items serially, the block scan only their sums",
+         "block/three_phase.cuh", 4),
+    Rung("reduce_then_scan<>", "lookback:reduce_then_scan", "the first pass only reads",
+         "device/reduce_then_scan.cuh", 3, MULTI_PASS),
     Rung("chained<>", "lookback:chained",
-         "one pass: a block waits for the prefix of its left neighbour", "device/chained.cuh", 2, SINGLE_PASS),
+         "one pass: a block waits for the prefix of its left neighbour", "device/chained.cuh", 2,
+         SINGLE_PASS),
     Rung("auxiliary_block<>", "lookback:auxiliary_block",
-         "one block computes the prefixes for all others", "device/auxiliary_block.cuh", 2, SINGLE_PASS),
+         "one block computes the prefixes for all others", "device/auxiliary_block.cuh", 2,
+         SINGLE_PASS),
     Rung("decoupled_look_back<walk_by_thread>", "lookback:decoupled_look_back<by_thread>",
-         "aggregates are published before prefixes; a thread walks over them", "device/decoupled_walk.cuh", 2, SINGLE_PASS),
+         "aggregates are published before prefixes; a thread walks over them",
+         "device/decoupled_walk.cuh", 2, SINGLE_PASS),
     Rung("decoupled_look_back<>", "lookback:decoupled_look_back<by_warp>",
          "a warp walks over 32 of them at a time", "device/decoupled_walk.cuh", 2, SINGLE_PASS),
     Rung("look_ahead", "lookback:look_ahead",
-         "persistent blocks read, reduce and scan different tiles at once", "device/look_ahead.cuh", 2, SINGLE_PASS),
+         "persistent blocks read, reduce and scan different tiles at once", "device/look_ahead.cuh",
+         2, SINGLE_PASS),
     Rung("fastest", "lookback",
-         "the default: the fastest strategy for the size, the same bits for all", "dispatch/dispatch.cuh", 2, SINGLE_PASS),
+         "the default: the fastest strategy for the size, the same bits for all",
+         "dispatch/dispatch.cuh", 2, SINGLE_PASS),
     Rung("CUB", "cub", "", "", 2),
     Rung("memcpy", table.COPY, "", "", 2),
 ]
@@ -71,7 +78,7 @@ def read(path):
 
 
 def tile(contender):
-    """("lookback:chained", "512x15") for lookback:chained<512x15>; the second is empty for the default tile."""
+    """("lookback:chained", "512x15") for lookback:chained<512x15>; "" for the default tile."""
     sized = re.fullmatch(r"(.*)([<:])(\d+x\d+)>", contender)
     if not sized:
         return contender, ""
@@ -80,7 +87,8 @@ def tile(contender):
 
 def fastest_tile(rung, at_size):
     """GB/s of the fastest measured tile, and which it is; nothing for the default one."""
-    return max(((speed, tile(name)[1]) for name, speed in at_size.items() if tile(name)[0] == rung.contender),
+    return max(((speed, tile(name)[1])
+                for name, speed in at_size.items() if tile(name)[0] == rung.contender),
                default=(None, ""))
 
 
@@ -91,7 +99,10 @@ def speeds_of(speeds, elements):
 
 def ladder_table(speeds, markdown):
     """A line for each strategy that was measured, with the tile that is fastest for it."""
-    head = ["strategy", "what it adds", "file", "tile", "GB/s", "traffic", "bound", "of memcpy", "of CUB", "of the bound", "target"]
+    head = [
+        "strategy", "what it adds", "file", "tile", "GB/s", "traffic", "bound", "of memcpy",
+        "of CUB", "of the bound", "target"
+    ]
     return head, list(lines(speeds_of(speeds, ELEMENTS), markdown))
 
 
@@ -106,24 +117,35 @@ def lines(at_size, markdown):
         bound = 2 / rung.passes
         reached = speed / copy / bound
         target = MULTI_PASS if rung == best_block_scan else rung.target
-        verdict = "" if not target else f"{target} reached" if reached >= target else f"{target - reached:.2f} short of {target}"
+        verdict = f"{target} reached" if target else ""
+        if target and reached < target:
+            verdict = f"{target - reached:.2f} short of {target}"
         code = "`" if markdown and rung.file else ""
-        yield [f"{code}{rung.title}{code}", rung.adds, f"{code}{rung.file}{code}", size, f"{speed:.0f}", f"{rung.passes} n",
-               f"{bound:.2f}", f"{speed / copy:.2f}", f"{speed / cub:.2f}" if cub else "", f"{reached:.2f}", verdict]
+        yield [
+            f"{code}{rung.title}{code}", rung.adds, f"{code}{rung.file}{code}", size,
+            f"{speed:.0f}", f"{rung.passes} n", f"{bound:.2f}", f"{speed / copy:.2f}",
+            f"{speed / cub:.2f}" if cub else "", f"{reached:.2f}", verdict
+        ]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("csv", type=pathlib.Path, help="rows of build/perf/lookback_ladder --csv=FILE")
+    parser.add_argument("csv", type=pathlib.Path,
+                        help="rows of build/perf/lookback_ladder --csv=FILE")
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
-    parser.add_argument("--pictures", action="store_true", help="also draw the pictures of plot_ladder.py beside the CSV")
+    parser.add_argument("--pictures", action="store_true",
+                        help="also draw the pictures of plot_ladder.py beside the CSV")
     options = parser.parse_args()
 
     speeds, device = read(options.csv)
     if ELEMENTS not in speeds.get(table.COPY, {}):
-        sys.exit(f"{options.csv}: no row of memcpy at 2^28 elements; measure it again without a filter")
-    print(f"{device}, inclusive sum of 2^28 i32. Tile: threads x items, where another than the default is faster. Bound: the share of\n"
-          "memcpy's speed that the traffic allows. Target: a share of the bound; for scan_then_add, of its best block scan.\n")
+        sys.exit(
+            f"{options.csv}: no row of memcpy at 2^28 elements; measure it again without a filter")
+    print(
+        f"{device}, inclusive sum of 2^28 i32. Tile: threads x items, where another than the\n"
+        "default is faster. Bound: the share of memcpy's speed that the traffic allows. Target: a\n"
+        "share of the bound; for scan_then_add, of its best block scan.\n"
+    )
     head, body = ladder_table(speeds, options.markdown)
     table.show(head, body, options.markdown, left=4)
     if options.pictures:

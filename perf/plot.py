@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws the speed of one call over the number of elements, as a share of memcpy's, from the rows of a comparison: a PNG beside the CSV."""
+"""Draws the speed of one call as a share of memcpy's, over the number of elements.
+
+Reads the rows of a comparison and writes a PNG beside the CSV.
+"""
 
 import argparse
 import pathlib
@@ -10,16 +13,12 @@ from drawing import INK, new_axes, save  # first: says where matplotlib is missi
 
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-# contender: its label and colour, of a palette for colour-blind readers; line widths and labels tell lines apart without colour
+# contender: its label and colour. Labels and line widths tell lines apart without colour.
 SHOWN = {
-    "lookback": ("lookback", "#0072b2"),
-    "cub": ("CUB", "#d55e00"),
-    "cub_new": ("newer CUB", "#8f4a00"),
-    "cub_run_to_run": ("newer CUB,\nrun-to-run", "#a0457c"),
-    "thrust": ("Thrust", "#00734f"),
-    "std": ("std", "#d55e00"),
-    "tbb": ("oneTBB", "#a0457c"),
-    "thrust_tbb": ("Thrust, TBB", "#00734f"),
+    "lookback": ("lookback", "#0072b2"), "cub": ("CUB", "#d55e00"), "cub_new":
+    ("newer CUB", "#8f4a00"), "cub_run_to_run": ("newer CUB,\nrun-to-run", "#a0457c"), "thrust":
+    ("Thrust", "#00734f"), "std": ("std", "#d55e00"), "tbb": ("oneTBB", "#a0457c"), "thrust_tbb":
+    ("Thrust, TBB", "#00734f"),
 }
 
 SMALLEST = 1 << 10  # below, a copy takes no measurable time
@@ -32,15 +31,18 @@ def elements(n, _=None):
 
 
 def draw(times, device, call, kind, path):
-    figure, axes = new_axes(f"{call}, {kind}: speed as a share of a copy's", f"{device}; 100 % is memcpy of the same size", (8, 4.5))
-    cells = sorted((n, row) for (c, k, n), row in times.items() if (c, k) == (call, kind) and table.COPY in row and n >= SMALLEST)
+    figure, axes = new_axes(f"{call}, {kind}: speed as a share of a copy's",
+                            f"{device}; 100 % is memcpy of the same size", (8, 4.5))
+    cells = sorted((n, row) for (c, k, n), row in times.items()
+                   if (c, k) == (call, kind) and table.COPY in row and n >= SMALLEST)
     sizes = [n for n, _ in cells]
     ends = [(sizes[-1], 1, "memcpy", "#666666")]
     axes.plot(sizes, [1] * len(sizes), color="#666666", linewidth=1.5, linestyle="--")
     for name, (label, color) in SHOWN.items():
         points = [(n, row[table.COPY] / row[name]) for n, row in cells if name in row]
         if points:
-            axes.plot(*zip(*points), color=color, linewidth=4 if name == table.OURS else 2.2, marker="o", markersize=5)
+            axes.plot(*zip(*points), color=color, linewidth=4 if name == table.OURS else 2.2,
+                      marker="o", markersize=5)
             ends.append((*points[-1], label, color))
     axes.set_ylim(bottom=0, top=max(1.15, axes.get_ylim()[1]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:.0f} %"))
@@ -60,8 +62,12 @@ def main():
     options = parser.parse_args()
 
     times, device = table.read(options.csv)
-    if not any(key[:2] == (options.call, options.type) and table.COPY in row and key[2] >= SMALLEST for key, row in times.items()):
-        parser.error(f"{options.csv}: no row of {options.call}/{options.type} with 2^10 elements or more and a memcpy beside it")
+    if not any(key[:2] == (options.call, options.type) and table.COPY in row and key[2] >= SMALLEST
+               for key, row in times.items()):
+        parser.error(
+            f"{options.csv}: no row of {options.call}/{options.type} with 2^10 elements or more "
+            "and a memcpy beside it"
+        )
     draw(times, device, options.call, options.type, options.csv.with_suffix(".png"))
 
 
