@@ -224,7 +224,8 @@ def other_section(file):
 def page():
     with contextlib.redirect_stdout(io.StringIO()) as text:
         print(
-            "# Results\n\nWritten by `cmake --build --preset all --target results` from the rows in\n"
+            "# Results\n\n"
+            "Written by `cmake --build --preset all --target results` from the rows in\n"
             "[results](results); do not edit. [README.md](README.md) says how they are measured.\n"
             "Times are medians in microseconds. A parenthesis holds the contender's time over\n"
             "lookback's; for memcpy, that is the share of its speed that lookback reaches.\n"
