@@ -62,7 +62,7 @@ def main():
         status = run(options.device, options.csv, *flags)
     if status == NO_DEVICE and not options.full:
         if options.host:
-            print("no CUDA device: comparing lookback::host on the CPU, about half a minute")
+            print("no GPU: comparing lookback::host on the CPU, about half a minute")
             status = run(options.host, options.csv, f"--benchmark_filter={QUICK_HOST}")
         else:
             print(

@@ -151,7 +151,7 @@ int perf::compare_on_device(void (*add_cells)(std::vector<cell> &), int argc, ch
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error != cudaSuccess || devices == 0) {
-    std::fprintf(stderr, "this program needs a CUDA device: %s\n", cudaGetErrorString(error));
+    std::fprintf(stderr, "no CUDA device: %s\n", cudaGetErrorString(error));
     return no_device;
   }
 #if defined(PERF_NOT_TO_BE_MEASURED)
