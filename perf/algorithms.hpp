@@ -24,7 +24,7 @@ struct algorithm {
 /// Every strategy, and scan_then_add with every block scan, with the default threads and items.
 std::vector<algorithm> catalogue();
 /// The strategies whose time depends on the tile, with other tiles.
-std::vector<algorithm> other_sections();
+std::vector<algorithm> other_tiles();
 /// decoupled_look_back by a warp, all combinations of threads and items.
 std::vector<algorithm> block_sizes();
 

@@ -6,7 +6,7 @@ namespace {
 template <int Threads, int Items>
 perf::algorithm look_back() {
   using namespace lookback;
-  return {perf::with_section("lookback:decoupled_look_back<by_warp>", Threads, Items),
+  return {perf::with_tile("lookback:decoupled_look_back<by_warp>", Threads, Items),
           perf::inclusive_sum_by<
               decoupled_look_back<walk_by_warp, dynamic_ids, three_phase<>, Threads, Items>>};
 }

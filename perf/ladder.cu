@@ -10,7 +10,7 @@ using sum = perf::inclusive_sum<int>;
 
 void add_algorithms(std::vector<perf::cell> &cells) {
   std::vector<perf::algorithm> all = perf::catalogue();
-  for (const auto &more : {perf::other_sections(), perf::block_sizes()})
+  for (const auto &more : {perf::other_tiles(), perf::block_sizes()})
     all.insert(all.end(), more.begin(), more.end());
   perf::add_sizes<sum>(cells, perf::event_microseconds, [&](long long n) {
     std::vector<perf::contender> contenders;
