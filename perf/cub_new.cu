@@ -14,9 +14,9 @@ static_assert(CUB_VERSION == PERF_CUB_NEW,
 
 namespace {
 
-/// CUB's calls with an environment ask a memory resource for temporary storage at every call. This
-/// one hands out memory that is ready, so that no allocation is timed. Without memory it hands out
-/// a null pointer, and CUB takes that for a question for the size.
+/// A memory resource for CUB's calls with an environment, which ask it for temporary storage at
+/// every call. It returns memory that is ready, so that no allocation is timed. Without memory it
+/// returns a null pointer, which makes the call a query of the size.
 struct ready_memory {
   void *temporary;
   std::size_t *size;
