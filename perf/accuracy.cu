@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How far the f32 prefix sums of uniform numbers are from the exact ones, and whether they are the same when computed
-// again. A program of its own: it measures no time.
+// The errors of f32 prefix sums of uniform values, and how many of them differ when computed again,
+// as CSV. It measures no time.
 #include "comparison.hpp"
 
 #include <cub/device/device_scan.cuh>
@@ -25,21 +25,22 @@ void check(cudaError_t error) {
 }
 
 __global__ void count_differing(const unsigned *a, const unsigned *b, unsigned long long *count) {
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < n;
+       i += gridDim.x * blockDim.x)
     if (a[i] != b[i]) atomicAdd(count, 1ull);
 }
 
-/// Sums are positive, so relative errors are defined. `differing`: the most elements in which a repetition differed
-/// from the first run, or nothing where nothing was repeated.
-void print_row(const char *contender, const std::vector<float> &sums, const std::vector<double> &exact,
-               const char *differing) {
+/// Sums are positive, so relative errors are defined. `differing`: the largest number of elements
+/// in which a repetition differs from the first run; empty without repetitions.
+void print_row(const char *contender, const std::vector<float> &sums,
+               const std::vector<double> &exact, const char *differing) {
   double relative = 0, absolute = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double error = std::abs(sums[i] - exact[i]);
     absolute = std::max(absolute, error);
     relative = std::max(relative, error / exact[i]);
   }
-  std::printf("| %s | %.2e | %.4g | %s |\n", contender, relative, absolute, differing);
+  std::printf("%s,%.2e,%.4g,%s\n", contender, relative, absolute, differing);
 }
 
 /// `scan(temporary, bytes, in, out)` is either phase of a call over n elements.
@@ -60,8 +61,8 @@ void measure(const char *contender, const float *in, const std::vector<double> &
     check(cudaMemset(again, 0x5a, n * sizeof(float)));
     check(cudaMemset(count, 0, sizeof *count));
     check(scan(temporary, bytes, in, again));
-    count_differing<<<1024, 256>>>(reinterpret_cast<const unsigned *>(first), reinterpret_cast<const unsigned *>(again),
-                                   count);
+    count_differing<<<1024, 256>>>(reinterpret_cast<const unsigned *>(first),
+                                   reinterpret_cast<const unsigned *>(again), count);
     unsigned long long differing = 0;
     check(cudaMemcpy(&differing, count, sizeof differing, cudaMemcpyDeviceToHost));
     most = std::max(most, differing);
@@ -69,7 +70,8 @@ void measure(const char *contender, const float *in, const std::vector<double> &
   std::vector<float> sums(n);
   check(cudaMemcpy(sums.data(), first, n * sizeof(float), cudaMemcpyDeviceToHost));
   print_row(contender, sums, exact, std::to_string(most).c_str());
-  for (void *memory : {temporary, static_cast<void *>(first), static_cast<void *>(again), static_cast<void *>(count)})
+  for (void *memory : {temporary, static_cast<void *>(first), static_cast<void *>(again),
+                       static_cast<void *>(count)})
     check(cudaFree(memory));
 }
 
@@ -89,13 +91,11 @@ void compare() {
   float *device = nullptr;
   check(cudaMalloc(&device, n * sizeof(float)));
   check(cudaMemcpy(device, in.data(), n * sizeof(float), cudaMemcpyHostToDevice));
-  std::printf(
-      "| f32 inclusive sum, 2^28 uniform values | largest relative error | largest error | elements that differ "
-      "between %d runs, at most |\n|---|---|---|---|\n",
-      repetitions);
-  measure("lookback, GPU and CPU", device, exact, [](void *temporary, std::size_t &bytes, auto from, auto to) {
-    return lookback::DeviceScan::InclusiveSum(temporary, bytes, from, to, n);
-  });
+  std::puts("contender,relative_error,absolute_error,differing");
+  measure("lookback (GPU and CPU)", device, exact,
+          [](void *temporary, std::size_t &bytes, auto from, auto to) {
+            return lookback::DeviceScan::InclusiveSum(temporary, bytes, from, to, n);
+          });
   measure("CUB", device, exact, [](void *temporary, std::size_t &bytes, auto from, auto to) {
     return cub::DeviceScan::InclusiveSum(temporary, bytes, from, to, n);
   });
@@ -108,7 +108,7 @@ void compare() {
 int main() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::puts("no CUDA device");
+    std::fputs("accuracy: no CUDA device; lookback_accuracy needs one\n", stderr);
     return perf::no_device;
   }
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The catalogue's algorithms by name. Their kernels are compiled once, behind pointers, for every program that lets the
-// command line choose.
+// The strategies by name. Their kernels are compiled once, for every program that chooses one at
+// run time.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,18 +11,20 @@
 
 namespace perf {
 
-/// A scan by a named algorithm. `name` is the contender's in the CSV; what follows the last `:` or `<` as `512x15` is the
-/// threads of a block and the items of a thread, where they are not the defaults.
+/// A scan by a named strategy. `name` is the contender's in the CSV. It ends in the threads of a
+/// block and the items of a thread, as in
+/// `<512x15>` or `:128x4>`, where they are not the defaults.
 struct algorithm {
   std::string name;
   /// lookback::DeviceScan::InclusiveSum in its two phases.
-  cudaError_t (*inclusive_sum)(void *temporary, std::size_t &size, const int *in, int *out, long long n);
+  cudaError_t (*inclusive_sum)(void *temporary, std::size_t &size, const int *in, int *out,
+                               long long n);
 };
 
-/// Every strategy, and scan_then_add over every network, with the defaults for threads and items.
+/// Every strategy, and scan_then_add with every block scan, with the default threads and items.
 std::vector<algorithm> catalogue();
-/// The strategies whose time depends on it, with sections of other sizes.
-std::vector<algorithm> other_sections();
+/// The strategies whose time depends on the tile, with other tiles.
+std::vector<algorithm> other_tiles();
 /// decoupled_look_back by a warp, all combinations of threads and items.
 std::vector<algorithm> block_sizes();
 

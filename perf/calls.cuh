@@ -1,10 +1,130 @@
 // SPDX-License-Identifier: MIT
-// One function for each benchmark file: it adds the file's cells.
+// The calls that are compared, each as CUB's and lookback's DeviceScan spell it, and for each
+// source file the function that adds its cells.
 #pragma once
 
+#include "call.cuh"
 #include "comparison.hpp"
 
+#include <thrust/iterator/transform_iterator.h>
+
+#include <vector>
+
 namespace perf {
+
+template <class T>
+struct inclusive_sum : call<T> {
+  static constexpr const char *name = "inclusive_sum";
+  static constexpr bool has_run_to_run = std::is_floating_point_v<T>;
+
+  template <class DeviceScan>
+  static cudaError_t scan(void *temporary, std::size_t &size, operands<T, T> o) {
+    return DeviceScan::InclusiveSum(temporary, size, o.in, o.out, o.n);
+  }
+};
+
+struct inclusive_sum_misaligned : inclusive_sum<int> {
+  static constexpr const char *name = "inclusive_sum_misaligned";
+  static constexpr int shift = 1;
+};
+
+/// What a whole call costs the host: synchronisation and, in Thrust's calls, temporary memory
+/// included.
+struct wall_inclusive_sum : inclusive_sum<int> {
+  static constexpr const char *name = "wall_inclusive_sum";
+};
+
+template <class In, class Out = In>
+struct exclusive_sum : call<In, Out> {
+  static constexpr const char *name = "exclusive_sum";
+  static constexpr bool has_run_to_run = std::is_floating_point_v<In>;
+
+  template <class DeviceScan>
+  static cudaError_t scan(void *temporary, std::size_t &size, operands<In, Out> o) {
+    return DeviceScan::ExclusiveSum(temporary, size, o.in, o.out, o.n);
+  }
+};
+
+struct exclusive_sum_i8_to_i32 : exclusive_sum<std::int8_t, std::int32_t> {
+  static constexpr const char *name = "exclusive_sum_i8_to_i32";
+};
+
+struct maximum {
+  __host__ __device__ int operator()(int a, int b) const { return a < b ? b : a; }
+};
+
+struct inclusive_max : call<int> {
+  static constexpr const char *name = "inclusive_max";
+
+  // Rising with noise: the running maximum changes all along, so that a lost tile shows.
+  static __device__ int element(long long i, std::uint64_t random) {
+    return static_cast<int>(i / 4) + static_cast<int>(random % 4096);
+  }
+
+  template <class DeviceScan>
+  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+    return DeviceScan::InclusiveScan(temporary, size, o.in, o.out, maximum{}, o.n);
+  }
+};
+
+/// x -> slope x + offset
+struct affine {
+  float slope, offset;
+};
+
+/// `a` first, then `b`: not commutative.
+struct composition {
+  __host__ __device__ affine operator()(affine a, affine b) const {
+    return {a.slope * b.slope, a.offset * b.slope + b.offset};
+  }
+};
+
+struct inclusive_affine : call<affine> {
+  static constexpr const char *name = "inclusive_affine";
+  static std::string type() { return "f32x2"; }
+
+  // Slopes of 1 and -1 and small integer offsets: every composition is exact, so every order of
+  // evaluation agrees.
+  static __device__ affine element(long long, std::uint64_t random) {
+    return {random & 1 ? 1.0f : -1.0f, static_cast<float>(static_cast<int>((random >> 1) % 9) - 4)};
+  }
+
+  template <class DeviceScan>
+  static cudaError_t scan(void *temporary, std::size_t &size, operands<affine, affine> o) {
+    return DeviceScan::InclusiveScan(temporary, size, o.in, o.out, composition{}, o.n);
+  }
+};
+
+struct inclusive_sum_by_key : call<int> {
+  template <class DeviceScan>
+  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+    return DeviceScan::InclusiveSumByKey(temporary, size, o.keys, o.in, o.out, o.n);
+  }
+};
+
+struct inclusive_sum_by_key_7 : inclusive_sum_by_key {
+  static constexpr const char *name = "inclusive_sum_by_key_7";
+  static constexpr int key_segment = 7;
+};
+
+struct inclusive_sum_by_key_1000 : inclusive_sum_by_key {
+  static constexpr const char *name = "inclusive_sum_by_key_1000";
+  static constexpr int key_segment = 1000;
+};
+
+struct is_odd {
+  __host__ __device__ int operator()(int value) const { return value & 1; }
+};
+
+struct transform_inclusive_sum : call<int> {
+  static constexpr const char *name = "transform_inclusive_sum";
+
+  template <class DeviceScan>
+  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+    return DeviceScan::InclusiveSum(temporary, size,
+                                    thrust::make_transform_iterator(o.in, is_odd{}), o.out, o.n);
+  }
+};
 
 void add_inclusive_sum(std::vector<cell> &cells);
 void add_exclusive_sum(std::vector<cell> &cells);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the comparison that this machine can run and prints its table; the build calls it."""
+"""Runs the comparison that fits this machine, prints its table and draws its picture."""
 
 import argparse
 import pathlib
@@ -13,10 +13,8 @@ import table
 
 NO_DEVICE = 3  # perf::no_device
 QUICK = "|".join([
-    "^(in|ex)clusive_sum/[if]32/2.(10|16|20|24|28)/",
-    "^(in|ex)clusive_sum/i(8|64)/2.28/",
-    "^inclusive_sum_by_key_.*/2.(10|16|20|24|28)/",
-    "^wall_inclusive_sum/i32/2.(10|16|20|24)/",
+    "^(in|ex)clusive_sum/[if]32/2.(10|16|20|24|28)/", "^(in|ex)clusive_sum/i(8|64)/2.28/",
+    "^inclusive_sum_by_key_.*/2.(10|16|20|24|28)/", "^wall_inclusive_sum/i32/2.(10|16|20|24)/",
 ])
 QUICK_HOST = "/[if]32/2.(4|8|14|18|22|26)/"
 HERE = pathlib.Path(__file__).parent
@@ -34,12 +32,27 @@ def results_file(csv):
     return HERE / "results" / f"{name}.csv"
 
 
+def keep(csv):
+    """Copies the rows and their picture to perf/results."""
+    kept = results_file(csv)
+    kept.parent.mkdir(exist_ok=True)
+    shutil.copyfile(csv, kept)
+    table.draw("plot.py", kept)
+    print(
+        f"kept as {kept}; enter the commit in {kept.with_name('provenance.csv')}, "
+        "then build the target results"
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--host", help="the host driver; left out where OpenMP or TBB is missing")
-    parser.add_argument("--device", help="the GPU driver; left out where no CUDA compiler built it")
-    parser.add_argument("--full", action="store_true", help="the whole GPU grid, kept in perf/results")
-    parser.add_argument("--csv", type=pathlib.Path, required=True)
+    parser.add_argument("--host",
+                        help="the host's driver; leave out where OpenMP or TBB is missing")
+    parser.add_argument("--device", help="the GPU's driver; leave out without a CUDA compiler")
+    parser.add_argument("--full", action="store_true",
+                        help="run the whole GPU grid and keep its rows in perf/results")
+    parser.add_argument("--csv", type=pathlib.Path, required=True,
+                        help="the file to write the rows to")
     options = parser.parse_args()
 
     sys.stdout.reconfigure(line_buffering=True)
@@ -47,18 +60,23 @@ def main():
     if options.device:
         flags = [] if options.full else [f"--benchmark_filter={QUICK}"]
         status = run(options.device, options.csv, *flags)
-    if status == NO_DEVICE and not options.full and options.host:
-        print("no CUDA device: comparing the host system, about half a minute")
-        status = run(options.host, options.csv, f"--benchmark_filter={QUICK_HOST}")
+    if status == NO_DEVICE and not options.full:
+        if options.host:
+            print("no GPU: comparing lookback::host on the CPU, about half a minute")
+            status = run(options.host, options.csv, f"--benchmark_filter={QUICK_HOST}")
+        else:
+            print(
+                "nothing to compare: no CUDA device, and the host's driver was not built, since "
+                "OpenMP or TBB is missing "
+                "(on Debian and Ubuntu: apt-get install libtbb-dev)")
 
     if options.csv.exists():
-        if options.full and status == 0:
-            kept = results_file(options.csv)
-            kept.parent.mkdir(exist_ok=True)
-            shutil.copyfile(options.csv, kept)
-            print(f"kept as {kept}")
         subprocess.run([sys.executable, HERE / "table.py", options.csv], check=True)
-        print(f"the rows: {options.csv}")
+        if options.full and status == 0:
+            keep(options.csv)
+        else:
+            table.draw("plot.py", options.csv)
+        print(f"rows: {options.csv}")
     sys.exit(status)
 
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "comparison.hpp"
+#include "progress.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <regex>
 #include <stdexcept>
 
 namespace perf {
@@ -20,19 +21,26 @@ int exponent(long long elements) {
   return e;
 }
 
-/// Since repetitions are shuffled, nearly all cells finish near the end: without this the run looks dead till then.
-void show_progress() {
-  using clock = std::chrono::steady_clock;
-  static int done = 0;
-  static clock::time_point shown = clock::now();
-  ++done;
-  if (clock::now() - shown > std::chrono::seconds(5)) {
-    shown = clock::now();
-    std::fprintf(stderr, "%d measurements done\n", done);
-  }
+/// The number of repetitions of `cells` that Google Benchmark's filter chooses; 0 for an invalid
+/// filter, which Benchmark reports.
+std::size_t chosen_repetitions(const std::vector<cell> &cells) try {
+  std::string filter = benchmark::GetBenchmarkFilter();
+  const bool excludes = !filter.empty() && filter[0] == '-';
+  if (excludes) filter.erase(0, 1);
+  const std::regex chosen(filter == "all" ? "" : filter, std::regex::extended);
+  std::size_t count = 0;
+  for (const cell &c : cells)
+    // The slash: Benchmark appends parameters of its own, which a filter may reach for.
+    if (std::regex_search(c.name() + "/", chosen) != excludes)
+      count += static_cast<std::size_t>(c.repetitions);
+  return count;
+} catch (const std::regex_error &) {
+  return 0;
 }
 
-void measure(benchmark::State &state, cell &c) {
+/// One repetition. `bar` counts repetitions: they are shuffled, so few cells are complete before
+/// the end.
+void measure(benchmark::State &state, cell &c, progress &bar) {
   try {
     const timed_run run = c.prepare();
     for (auto _ : state) {
@@ -43,14 +51,15 @@ void measure(benchmark::State &state, cell &c) {
   } catch (const std::exception &error) {
     if (c.error.empty()) {
       c.error = error.what();
+      bar.clear();
       std::fprintf(stderr, "FAILED %s: %s\n", c.name().c_str(), error.what());
     }
     state.SkipWithError(error.what());
   }
-  show_progress();
+  bar.step();
 }
 
-/// The table is printed from the CSV afterwards.
+/// Prints nothing: compare.py prints the table from the CSV.
 class silent : public benchmark::BenchmarkReporter {
 public:
   bool ReportContext(const Context &) override { return true; }
@@ -62,7 +71,7 @@ double median(const std::vector<double> &sorted) {
   return sorted.size() % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-/// No column may hold the separator; some processors' names do.
+/// Names of processors may contain the separator of the CSV.
 std::string without_commas(std::string text) {
   std::replace(text.begin(), text.end(), ',', ' ');
   return text;
@@ -77,8 +86,8 @@ bool write_csv(const std::vector<cell> &cells, const std::string &device, const 
     std::vector<double> sorted = c.microseconds;
     std::sort(sorted.begin(), sorted.end());
     std::fprintf(file, "%s,%s,%s,%s,%lld,%lld,%.4f,%.4f,%.4f,%zu\n", without_commas(device).c_str(),
-                 c.contender.c_str(), c.call.c_str(), c.type.c_str(), c.elements, c.bytes, median(sorted),
-                 sorted.front(), sorted.back(), sorted.size());
+                 c.contender.c_str(), c.call.c_str(), c.type.c_str(), c.elements, c.bytes,
+                 median(sorted), sorted.front(), sorted.back(), sorted.size());
   }
   const bool written = !std::ferror(file);
   return (!path || std::fclose(file) == 0) && written;
@@ -106,7 +115,7 @@ std::vector<int> exponents(int first, int last, int step) {
 
 int compare(std::vector<cell> cells, const std::string &device, int argc, char **argv) {
   const char *csv = nullptr;
-  // Ahead of the user's own flags, of which the last one wins.
+  // Before the user's flags: the last one counts.
   char interleave[] = "--benchmark_enable_random_interleaving=true";
   std::vector<char *> arguments{argv[0], interleave};
   for (int i = 1; i < argc; ++i) {
@@ -119,20 +128,23 @@ int compare(std::vector<cell> cells, const std::string &device, int argc, char *
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 1;
 
+  std::fprintf(stderr, "comparing on %s\n", device.c_str());
+  progress bar(chosen_repetitions(cells));
   for (cell &c : cells)
-    benchmark::RegisterBenchmark(c.name().c_str(), [&c](benchmark::State &state) { measure(state, c); })
+    benchmark::RegisterBenchmark(c.name().c_str(),
+                                 [&](benchmark::State &state) { measure(state, c, bar); })
         ->Iterations(c.runs)
         ->Repetitions(c.repetitions)
         ->UseManualTime();
-  std::fprintf(stderr, "comparing on %s\n", device.c_str());
   silent reporter;
   const std::size_t chosen = benchmark::RunSpecifiedBenchmarks(&reporter);
+  bar.clear();
   benchmark::Shutdown();
 
   const auto ran = [](const cell &c) { return !c.microseconds.empty(); };
   const auto failed = [](const cell &c) { return !c.error.empty(); };
   if (std::any_of(cells.begin(), cells.end(), ran) && !write_csv(cells, device, csv)) {
-    std::fprintf(stderr, "cannot write %s\n", csv ? csv : "standard output");
+    std::fprintf(stderr, "cannot write the rows to %s\n", csv ? csv : "standard output");
     return 1;
   }
   return chosen == 0 || std::any_of(cells.begin(), cells.end(), failed) ? 1 : 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the GPU driver and the host driver share: cells, their run through Google Benchmark, the CSV.
-// Free of CUDA, and of Google Benchmark's header, which every CUDA source would have to parse.
+// Shared by the GPU driver and the host driver: cells, their measurement by Google Benchmark, the
+// CSV. Includes neither CUDA nor Google Benchmark, whose header every CUDA source would have to
+// parse.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace perf {
 
-/// One timed run of a contender, outside of which everything is ready; returns microseconds.
+/// One timed run of a contender on prepared operands; returns microseconds.
 using timed_run = std::function<double()>;
 
 /// One contender on one call, type and size: one row of the CSV.
@@ -21,7 +22,8 @@ struct cell {
   long long elements;
   long long bytes; // read plus written
 
-  /// Fresh input, and the contender's output checked against the reference. Throws where they differ.
+  /// Draws a new input and checks the contender's output against the reference. Throws if they
+  /// differ.
   std::function<timed_run()> prepare;
 
   int repetitions; // shuffled among those of all other cells
@@ -33,14 +35,16 @@ struct cell {
   std::string name() const; // call/type/2^exponent/contender: what --benchmark_filter sees
 };
 
-/// Drawn once a process and named in every error, so that a failure can be repeated with LOOKBACK_PERF_SEED.
+/// Drawn once a process, or taken from LOOKBACK_PERF_SEED. Errors name it, so that a failure can be
+/// repeated.
 std::uint64_t seed();
 
 /// Sizes are powers of two; these are their exponents.
 std::vector<int> exponents(int first, int last, int step);
 
-/// Runs the cells chosen by Google Benchmark's flags, writes the CSV to --csv=FILE, or to standard output without it,
-/// and returns the exit status of the process: not 0 when a cell failed or none was chosen.
+/// Runs the cells chosen by Google Benchmark's flags, writes the CSV to --csv=FILE, or to standard
+/// output without it, and returns the exit status of the process: not 0 when a cell failed or none
+/// was chosen.
 int compare(std::vector<cell> cells, const std::string &device, int argc, char **argv);
 
 /// The exit status of a driver that finds no device of its kind.

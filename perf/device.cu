@@ -8,7 +8,7 @@
 namespace perf {
 namespace {
 
-constexpr std::size_t margin = 256; // bytes behind every buffer that no contender may touch
+constexpr std::size_t margin = 256; // bytes after every buffer that a contender must not write
 constexpr unsigned char expected_poison = 0xa5;
 constexpr unsigned char target_poison = 0x5a;
 
@@ -18,7 +18,7 @@ std::size_t total_memory() {
   return total;
 }
 
-/// More than the second-level cache has room for, four times.
+/// Four times the size of the L2 cache.
 std::size_t beyond_cache() {
   static const std::size_t bytes = [] {
     int size = 0;
@@ -28,31 +28,36 @@ std::size_t beyond_cache() {
   return bytes;
 }
 
-/// Leaves nothing of the operands in the second-level cache but what was to leave it last, for which see places. The memset also keeps
-/// the device busy until the host has queued the timed work, so that the host's own time is not measured by the events.
+/// Evicts the operands from the L2 cache, except lines with an evict-last policy, for which see
+/// `places`. The memset also keeps the device busy until the host has queued the timed work, so
+/// that the events do not measure the host.
 void flush_cache() {
   static device_buffer buffer;
   check(cudaMemsetAsync(buffer.reserve(beyond_cache()), 0, beyond_cache()));
 }
 
-__global__ void find_difference(const unsigned char *expected, const unsigned char *actual, std::size_t first,
-                                std::size_t last, unsigned long long *difference) {
+__global__ void find_difference(const unsigned char *expected, const unsigned char *actual,
+                                std::size_t first, std::size_t last,
+                                unsigned long long *difference) {
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; i < last + margin; i += stride)
+  for (std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
+       i < last + margin; i += stride)
     if (actual[i] != (i >= first && i < last ? expected[i] : target_poison))
       atomicMin(difference, static_cast<unsigned long long>(i));
 }
 
 __global__ void fill_with_segments(int *keys, long long n, int segment) {
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
-  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n; i += stride)
+  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n;
+       i += stride)
     keys[i] = static_cast<int>(i / segment);
 }
 
 } // namespace
 
 void check(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+  if (error != cudaSuccess)
+    throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(error));
 }
 
 void *device_buffer::reserve(std::size_t bytes) {
@@ -66,8 +71,10 @@ void *device_buffer::reserve(std::size_t bytes) {
   return data_;
 }
 
-/// One place for what is too short to be kept: then every run finds the same pages as the one before it, as a memcpy's does.
-places::places(long long bytes) : each_((static_cast<std::size_t>(bytes) + 255) / 256 * 256), count_(1) {
+/// A single place for inputs that no kernel keeps in the cache: every run then uses the same pages,
+/// as a memcpy's runs do.
+places::places(long long bytes)
+    : each_((static_cast<std::size_t>(bytes) + 255) / 256 * 256), count_(1) {
   constexpr std::size_t kept_from = std::size_t{8} << 20;
   if (each_ >= kept_from) count_ = static_cast<int>((beyond_cache() + each_ - 1) / each_);
 }
@@ -100,7 +107,8 @@ double wall_microseconds(const std::function<void()> &work) {
   const auto start = std::chrono::steady_clock::now();
   work();
   check(cudaStreamSynchronize(nullptr));
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 void check_output(std::size_t first, std::size_t last, const std::function<void()> &reference,
@@ -121,9 +129,10 @@ void check_output(std::size_t first, std::size_t last, const std::function<void(
   check(cudaGetLastError());
   check(cudaMemcpy(&difference, found, sizeof difference, cudaMemcpyDeviceToHost));
   if (difference != none)
-    throw std::runtime_error("the output is wrong at byte " + std::to_string(difference) + " of [" +
-                             std::to_string(first) + ", " + std::to_string(last) +
-                             "), LOOKBACK_PERF_SEED=" + std::to_string(seed()));
+    throw std::runtime_error(
+        "wrong output at byte " + std::to_string(difference) + ", expected in [" +
+        std::to_string(first) + ", " + std::to_string(last) +
+        "); LOOKBACK_PERF_SEED=" + std::to_string(seed()) + " repeats the input");
 }
 
 void fill_keys(int *keys, long long n, int segment) {
@@ -146,8 +155,9 @@ int perf::compare_on_device(void (*add_cells)(std::vector<cell> &), int argc, ch
     return no_device;
   }
 #if defined(PERF_NOT_TO_BE_MEASURED)
-  std::fprintf(stderr, "built where there was no GPU, with kernels compiled in a hurry: configure again, here or with "
-                       "-D CMAKE_CUDA_ARCHITECTURES=...\n");
+  std::fprintf(stderr, "the kernels of this build are not optimised, since CMake found no GPU: "
+                       "configure again on this "
+                       "machine, or with -D CMAKE_CUDA_ARCHITECTURES=90 (an H200's)\n");
   return 1;
 #endif
   try {

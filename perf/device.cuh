@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The GPU driver. A benchmark file describes one call (see inclusive_max.cu); everything else is here.
+// The GPU driver: prepares, checks and times the calls of calls.cuh.
 #pragma once
 
 #include "comparison.hpp"
-#include "operands.cuh"
+#include "cub_new.cuh"
 
 #include <cub/device/device_scan.cuh>
 #include <lookback/device_scan.cuh>
@@ -13,15 +13,15 @@
 #include <cstdio>
 #include <functional>
 #include <string>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace perf {
 
-/// Throws what the runtime says about a failed call.
+/// Throws std::runtime_error with the runtime's message unless `error` is cudaSuccess.
 void check(cudaError_t error);
 
-/// Memory on the device that only ever grows, so that all contenders work at the same addresses.
+/// Device memory that grows and never shrinks, so that all contenders use the same addresses.
 class device_buffer {
 public:
   void *reserve(std::size_t bytes);
@@ -36,63 +36,29 @@ struct device_memory {
 };
 device_memory &memory();
 
-/// Of CUDA events around `work`, on a cold second-level cache.
+/// The time between CUDA events around `work`, with a cold L2 cache.
 double event_microseconds(const std::function<void()> &work);
 
-/// Of the host's clock around `work` and a stream synchronisation, on a cold second-level cache.
+/// The time by the host's clock around `work` and a stream synchronisation, with a cold L2 cache.
 double wall_microseconds(const std::function<void()> &work);
 
-/// `contender` fills bytes [first, last) of `target`, `reference` those of `expected`: throws where they differ, and
-/// where the contender wrote outside. Both are poisoned first, each with its own value, so doing nothing is an error.
+/// Compares bytes [first, last) of `target`, which `contender` fills, with those of `expected`,
+/// which `reference` fills. Throws if they differ or if the contender has written outside. Both
+/// buffers are filled with different values before, so an output that is not written is an error.
 void check_output(std::size_t first, std::size_t last, const std::function<void()> &reference,
                   const std::function<void()> &contender);
 
 void fill_keys(int *keys, long long n, int segment);
 
-/// Whether a cell over that many bytes, its reference and its temporary storage fit the device.
+/// Whether a cell of that many bytes read and written, its reference and its temporary storage fit
+/// the device's memory.
 bool fits(long long bytes);
-
-template <class T>
-constexpr const char *type_name() {
-  if constexpr (std::is_same_v<T, std::int8_t>)
-    return "i8";
-  else if constexpr (std::is_same_v<T, std::int16_t>)
-    return "i16";
-  else if constexpr (std::is_same_v<T, std::int32_t>)
-    return "i32";
-  else if constexpr (std::is_same_v<T, std::int64_t>)
-    return "i64";
-  else if constexpr (std::is_same_v<T, __int128_t>)
-    return "i128";
-  else if constexpr (std::is_same_v<T, float>)
-    return "f32";
-  else {
-    static_assert(std::is_same_v<T, double>, "a type without a name in the CSV");
-    return "f64";
-  }
-}
-
-/// What a call inherits, and what it may hide with its own: elements, names, segments, misalignment.
-template <class In, class Out = In>
-struct call {
-  using input = In;
-  using output = Out;
-  static constexpr int key_segment = 0; // elements that share a key; 0 is a call without keys
-  static constexpr int shift = 0;       // elements by which input and output are off their aligned address
-
-  static std::string type() { return type_name<In>(); }
-
-  /// Small integers around zero: sums of up to 2^30 of them stay exact in every type and every order of evaluation,
-  /// so that floating-point results can be compared bit for bit.
-  static __device__ In element(long long, std::uint64_t random) {
-    return static_cast<In>(static_cast<int>(random % 9) - 4);
-  }
-};
 
 template <class Call>
 __global__ void fill(typename Call::input *values, long long n, std::uint64_t seed) {
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
-  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n; i += stride) {
+  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n;
+       i += stride) {
     std::uint64_t bits = seed + static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15u;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
@@ -115,15 +81,17 @@ operands<typename Call::input, typename Call::output> prepare_operands(long long
   int *keys = nullptr;
   if constexpr (Call::key_segment > 0) {
     keys = static_cast<int *>(memory().keys.reserve(all_keys.bytes()));
-    for (int p = 0; p < all_keys.count(); ++p) fill_keys(all_keys.of_run(keys, p), n, Call::key_segment);
+    for (int p = 0; p < all_keys.count(); ++p)
+      fill_keys(all_keys.of_run(keys, p), n, Call::key_segment);
   }
   In *in = static_cast<In *>(memory().source.reserve(inputs.bytes())) + Call::shift;
   for (int p = 0; p < inputs.count(); ++p) fill_values<Call>(inputs.of_run(in, p), n);
-  Out *const out = static_cast<Out *>(memory().target.reserve((n + Call::shift) * sizeof(Out))) + Call::shift;
+  Out *const out =
+      static_cast<Out *>(memory().target.reserve((n + Call::shift) * sizeof(Out))) + Call::shift;
   return {keys, in, out, n, inputs, all_keys};
 }
 
-/// `contender` takes operands. The reference is CUB's DeviceScan on the same input.
+/// Checks `contender(operands)` against the DeviceScan of the toolkit's CUB on the same input.
 template <class Call, class Operands, class Contender>
 void check_against_cub(Operands o, Contender contender) {
   Operands reference = o;
@@ -143,7 +111,8 @@ void check_against_cub(Operands o, Contender contender) {
 
 using timer = double (*)(const std::function<void()> &);
 
-/// Runs of `scan`; the check before has read from place 0.
+/// Timed runs of `scan`, each on the next place of the input; the check before them has used place
+/// 0.
 template <class Scan, class Operands>
 timed_run in_turn(Scan scan, const Operands &o, timer time) {
   return [scan, o, time, run = 0u]() mutable {
@@ -152,9 +121,10 @@ timed_run in_turn(Scan scan, const Operands &o, timer time) {
   };
 }
 
-/// `phase(temporary, size, operands)` is a scan in CUB's two phases.
+/// A contender whose `phase(temporary, size, operands)` is a scan in CUB's two phases.
 template <class Call, class Phase>
-std::function<timed_run()> two_phase_scan(Phase phase, long long n, timer time = event_microseconds) {
+std::function<timed_run()> two_phase_scan(Phase phase, long long n,
+                                          timer time = event_microseconds) {
   return [phase, n, time]() -> timed_run {
     const auto o = prepare_operands<Call>(n);
     std::size_t size = 0;
@@ -174,7 +144,7 @@ std::function<timed_run()> device_scan(long long n, timer time = event_microseco
   return two_phase_scan<Call>(Call::template scan<DeviceScan>, n, time);
 }
 
-/// A copy that reads and writes as many bytes in all as the call does.
+/// A copy that reads and writes `bytes` in all, as many as the call.
 template <class Call>
 std::function<timed_run()> memcpy_of(long long bytes, timer time) {
   return [bytes, time]() -> timed_run {
@@ -200,8 +170,8 @@ std::function<timed_run()> memcpy_of(long long bytes, timer time) {
 
 template <class Call>
 long long bytes_moved(long long n) {
-  const std::size_t each =
-      sizeof(typename Call::input) + sizeof(typename Call::output) + (Call::key_segment > 0 ? sizeof(int) : 0);
+  const std::size_t each = sizeof(typename Call::input) + sizeof(typename Call::output) +
+                           (Call::key_segment > 0 ? sizeof(int) : 0);
   return n * static_cast<long long>(each);
 }
 
@@ -210,26 +180,47 @@ struct contender {
   std::function<timed_run()> prepare;
 };
 
-/// Every size of one call, for the contenders that `contenders(n)` returns and a memcpy beside them.
+/// The contenders of LOOKBACK_PERF_CCCL_DIR; none where that is not set.
+template <class Call>
+std::vector<contender> newer_cub([[maybe_unused]] long long n, [[maybe_unused]] timer time) {
+  std::vector<contender> all;
+#if defined(PERF_CUB_NEW)
+  all.push_back({"cub_new", two_phase_scan<Call>(cub_new<Call>::scan, n, time)});
+  if constexpr (Call::has_run_to_run)
+    all.push_back({"cub_run_to_run", two_phase_scan<Call>(cub_run_to_run<Call>::scan, n, time)});
+#endif
+  return all;
+}
+
+/// Every size of one call, for the contenders that `contenders(n)` returns, the newer CUB's and a
+/// memcpy beside them.
 template <class Call, class Contenders>
 void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
-  constexpr std::size_t widest = std::max(sizeof(typename Call::input), sizeof(typename Call::output));
-  for (const int e : exponents(10, widest <= 4 ? 30 : 28, 2)) {
+  constexpr std::size_t widest =
+      std::max(sizeof(typename Call::input), sizeof(typename Call::output));
+  for (const int e : exponents(10, widest <= 4 || Call::has_run_to_run ? 30 : 28, 2)) {
     const long long n = 1LL << e;
     const long long bytes = bytes_moved<Call>(n);
     if (!fits(bytes)) {
-      std::fprintf(stderr, "%s/%s: nothing from 2^%d on, the device's memory is too small\n", Call::name,
-                   Call::type().c_str(), e);
+      std::fprintf(stderr,
+                   "%s/%s: sizes from 2^%d on are left out, they do not fit the device's memory\n",
+                   Call::name, Call::type().c_str(), e);
       return;
     }
     std::vector<contender> all = contenders(n);
+    for (contender &c : newer_cub<Call>(n, time)) all.push_back(std::move(c));
     all.push_back({"memcpy", memcpy_of<Call>(bytes, time)});
-    const int runs = bytes < (64 << 20) ? 9 : 3; // the longer a run, the less it scatters
-    for (const contender &c : all) cells.push_back({c.name, Call::name, Call::type(), n, bytes, c.prepare, 5, runs});
+    // The longer a run, the less it scatters; of the longest, drawing and checking the input takes
+    // most of the time.
+    const int runs = bytes < (64 << 20) ? 9 : 3;
+    const int repetitions = bytes < (1LL << 30) ? 5 : 3;
+    for (const contender &c : all)
+      cells.push_back({c.name, Call::name, Call::type(), n, bytes, c.prepare, repetitions, runs});
   }
 }
 
-/// The main function of a driver: perf::compare() of the cells that `add_cells` adds, or perf::no_device.
+/// The main function of a driver: measures the cells that `add_cells` adds; returns perf::no_device
+/// without a device.
 int compare_on_device(void (*add_cells)(std::vector<cell> &), int argc, char **argv);
 
 /// A call of the DeviceScan shape: lookback's, CUB's and a memcpy.

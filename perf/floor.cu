@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What no scan of one launch can avoid: to be launched, to read, to hear from every block to the left, to write. Beside lookback, CUB
-// and a memcpy, in one run, while all blocks are resident at once.
-#include "inclusive_sum.cuh"
+// The cost that no scan in one launch avoids: the launch, reading, a word from every block to the
+// left, writing. Measured in the same process as lookback, CUB and a memcpy, for inputs whose
+// blocks are all resident at once.
+#include "calls.cuh"
+#include "device.cuh"
 
 #include <cuda/atomic>
 
@@ -14,12 +16,13 @@ constexpr int threads = 512;
 
 __global__ void launch() {}
 
-/// Copies, as soon as every block to the left has said that it has read no INT_MIN, which none does. So results depend on all that is
-/// to the left, as a scan's do, at the least cost: nothing is added up, and since words that earlier launches left are known by
-/// their `number`, none has to be cleared.
+/// A copy of which each block writes only after every block to the left has published that it has
+/// read no INT_MIN; the input has none. So results depend on the whole prefix, as a scan's do,
+/// without a sum. The number of the launch is part of each word, so words of earlier launches need
+/// not be cleared.
 template <int Vectors>
-__global__ void __launch_bounds__(threads)
-    agree(const int4 *in, int4 *out, long long vectors, unsigned long long *words, unsigned number) {
+__global__ void __launch_bounds__(threads) agree(const int4 *in, int4 *out, long long vectors,
+                                                 unsigned long long *words, unsigned number) {
   const long long first = blockIdx.x * static_cast<long long>(Vectors * threads) + threadIdx.x;
   int4 items[Vectors];
   int found = 0;
@@ -27,7 +30,8 @@ __global__ void __launch_bounds__(threads)
   for (int v = 0; v < Vectors; ++v) {
     if (first + v * threads >= vectors) break;
     items[v] = in[first + v * threads];
-    found |= items[v].x == INT_MIN || items[v].y == INT_MIN || items[v].z == INT_MIN || items[v].w == INT_MIN;
+    found |= items[v].x == INT_MIN || items[v].y == INT_MIN || items[v].z == INT_MIN ||
+             items[v].w == INT_MIN;
   }
   found = __syncthreads_or(found);
   using word = cuda::atomic_ref<unsigned long long, cuda::thread_scope_device>;
@@ -56,7 +60,7 @@ long long blocks_of(long long n) {
   return (n + elements - 1) / elements;
 }
 
-/// Whether all blocks for n elements run at once.
+/// Whether all blocks for n elements are resident at once.
 template <int Vectors>
 bool is_resident(long long n) {
   int device = 0, multiprocessors = 0, blocks = 0;
@@ -71,7 +75,8 @@ perf::timed_run prepare_agreement(long long n) {
   const auto o = perf::prepare_operands<sum>(n);
   const std::size_t bytes = n * sizeof(int);
   const long long blocks = blocks_of<Vectors>(n);
-  auto *const words = static_cast<unsigned long long *>(perf::memory().temporary.reserve(blocks * sizeof(long long)));
+  auto *const words = static_cast<unsigned long long *>(
+      perf::memory().temporary.reserve(blocks * sizeof(long long)));
   perf::check(cudaMemset(words, 0, blocks * sizeof(long long)));
   const auto copy = [=] {
     static unsigned number = 0;
@@ -81,12 +86,14 @@ perf::timed_run prepare_agreement(long long n) {
     auto into = words;
     ++number;
     void *arguments[] = {&in, &out, &vectors, &into, &number};
-    // Cooperative, so that all blocks do run at once.
-    perf::check(cudaLaunchCooperativeKernel(agree<Vectors>, static_cast<unsigned>(blocks), threads, arguments));
+    // A cooperative launch guarantees that all blocks are resident.
+    perf::check(cudaLaunchCooperativeKernel(agree<Vectors>, static_cast<unsigned>(blocks), threads,
+                                            arguments));
   };
   void *const expected = perf::memory().expected.reserve(bytes);
   perf::check_output(
-      0, bytes, [=] { perf::check(cudaMemcpy(expected, o.in, bytes, cudaMemcpyDeviceToDevice)); }, copy);
+      0, bytes, [=] { perf::check(cudaMemcpy(expected, o.in, bytes, cudaMemcpyDeviceToDevice)); },
+      copy);
   return [copy] { return perf::event_microseconds(copy); };
 }
 
@@ -99,7 +106,8 @@ void add_floor(std::vector<perf::cell> &cells) {
     add("lookback", perf::device_scan<sum, lookback::DeviceScan>(n));
     add("cub", perf::device_scan<sum, cub::DeviceScan>(n));
     add("memcpy", perf::memcpy_of<sum>(bytes, perf::event_microseconds));
-    add("launch", [] { return [] { return perf::event_microseconds([] { launch<<<1, threads>>>(); }); }; });
+    add("launch",
+        [] { return [] { return perf::event_microseconds([] { launch<<<1, threads>>>(); }); }; });
     if (is_resident<2>(n)) add("agreement:16k", [n] { return prepare_agreement<2>(n); });
     if (is_resident<4>(n)) add("agreement:32k", [n] { return prepare_agreement<4>(n); });
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The host driver: lookback::host beside what a C++ program on a CPU has today.
+// The host driver: lookback::host and other scans on the CPU.
 #include "comparison.hpp"
 
 #include <lookback/execution_policy.cuh>
@@ -27,7 +27,8 @@ namespace {
 using perf::cell;
 using perf::timed_run;
 
-/// Memory that only ever grows, so that all contenders work at the same, already touched addresses.
+/// Memory that grows and never shrinks, so that all contenders use the same addresses, already
+/// mapped.
 class buffer {
 public:
   template <class T>
@@ -56,11 +57,12 @@ void fill(T *values, long long n) {
   });
 }
 
-/// A copy by all threads: one thread alone does not reach the memory's speed. Small copies stay on one.
+/// A copy by all threads, since one thread does not reach the memory's bandwidth; small copies use
+/// one.
 void threaded_memcpy(void *to, const void *from, std::size_t bytes) {
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, bytes, 1 << 18), [=](const auto &part) {
-    std::memcpy(static_cast<char *>(to) + part.begin(), static_cast<const char *>(from) + part.begin(),
-                part.size());
+    std::memcpy(static_cast<char *>(to) + part.begin(),
+                static_cast<const char *>(from) + part.begin(), part.size());
   });
 }
 
@@ -79,10 +81,12 @@ void tbb_scan(const T *in, T *out, long long n) {
       [](T left, T right) { return static_cast<T>(left + right); });
 }
 
-/// `scan(in, out, n)`, checked at every repetition against a serial sum, then timed by the host's clock: calls of little work a
-/// thousand at a time, one after the other, since the clock takes longer than they do.
+/// A cell of `scan(in, out, n)`, checked against a serial sum in every repetition, then timed by
+/// the host's clock. Short calls are timed a thousand at a time, since reading the clock takes
+/// longer than one of them.
 template <class T, class Scan>
-cell inclusive_sum(const char *contender, const char *type, long long n, Scan scan, bool copies = false) {
+cell inclusive_sum(const char *contender, const char *type, long long n, Scan scan,
+                   bool copies = false) {
   const auto prepare = [=]() -> timed_run {
     T *in = source.reserve<T>(n), *out = target.reserve<T>(n), *reference = expected.reserve<T>(n);
     fill(in, n);
@@ -94,8 +98,9 @@ cell inclusive_sum(const char *contender, const char *type, long long n, Scan sc
     scan(in, out, n);
     const long long wrong = std::mismatch(out, out + n, reference).first - out;
     if (wrong < n)
-      throw std::runtime_error("the output is wrong at element " + std::to_string(wrong) +
-                               ", LOOKBACK_PERF_SEED=" + std::to_string(perf::seed()));
+      throw std::runtime_error(
+          "wrong output at element " + std::to_string(wrong) + " of " + std::to_string(n) +
+          "; LOOKBACK_PERF_SEED=" + std::to_string(perf::seed()) + " repeats the input");
     return [=] {
       const int calls = n < 1024 ? 1000 : 1;
       const auto start = std::chrono::steady_clock::now();
@@ -122,19 +127,21 @@ void add_inclusive_sum(std::vector<cell> &cells, const char *type) {
       cells.push_back(inclusive_sum<T>(contender, type, n, scan));
     };
     const auto add_policy = [&](const char *contender, const auto &policy) {
-      add(contender,
-          [policy](const T *in, T *out, long long n) { thrust::inclusive_scan(policy, in, in + n, out); });
+      add(contender, [policy](const T *in, T *out, long long n) {
+        thrust::inclusive_scan(policy, in, in + n, out);
+      });
     };
     add_policy("lookback", lookback::host);
     add("std", [](const T *in, T *out, long long n) { std::inclusive_scan(in, in + n, out); });
-    // Serial in CCCL 3.0, whose OpenMP system has no scan of its own.
+    // Serial: the OpenMP system of CCCL 3.0 has no scan of its own.
     add_policy("thrust_omp", thrust::omp::par);
-    // Given thrust::tbb::par, CCCL 3.0 runs its serial scan: TBB's own overload takes the system's tag only.
+    // With thrust::tbb::par CCCL 3.0 runs its serial scan: the overload for TBB takes only the
+    // system's tag.
     add_policy("thrust_tbb", thrust::tbb::tag{});
     add("tbb", tbb_scan<T>);
     cells.push_back(inclusive_sum<T>(
-        "memcpy", type, n, [](const T *in, T *out, long long n) { threaded_memcpy(out, in, n * sizeof(T)); },
-        true));
+        "memcpy", type, n,
+        [](const T *in, T *out, long long n) { threaded_memcpy(out, in, n * sizeof(T)); }, true));
   }
 }
 

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "calls.cuh"
-#include "inclusive_sum.cuh"
+#include "device.cuh"
 
 namespace {
 
-struct inclusive_sum_misaligned : perf::inclusive_sum<int> {
-  static constexpr const char *name = "inclusive_sum_misaligned";
-  static constexpr int shift = 1;
-};
-
-/// The look-back at every size, also where the default takes a faster path.
+/// The look-back at every size, also where the default is a faster strategy.
 struct tree_look_back {
-  static cudaError_t InclusiveSum(void *temporary, std::size_t &size, const std::int32_t *in, std::int32_t *out,
-                                  long long n) {
+  static cudaError_t InclusiveSum(void *temporary, std::size_t &size, const std::int32_t *in,
+                                  std::int32_t *out, long long n) {
     using namespace lookback::detail;
     const auto problem = make_problem<true, std::int32_t>(in, out, lookback::plus{}, no_initial{});
     return lookback::detail::scan(temporary, size, problem, n, nullptr, path::look_back);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the operands of a call are, run after run.
+// The operands of a call, and their places in memory from run to run.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,16 @@
 
 namespace perf {
 
-/// Runs of long inputs read from one place after the other, together more than the cache keeps even of what is to leave it last, so that
-/// no run finds there what one before it has read: a memset does not drive that out. The pipeline keeps what it reads from 10 MB on.
+/// Copies of an input at consecutive places, together larger than the L2 cache, of which each run
+/// reads the next one. So no run finds its input in the cache, not even where an earlier run has
+/// read it with an evict-last policy, as lookback's pipeline does from 10 MB on; the memset between
+/// runs does not evict such lines.
 class places {
 public:
   explicit places(long long bytes);
   std::size_t bytes() const { return each_ * static_cast<std::size_t>(count_); }
   int count() const { return count_; }
-  /// What is at `first`, `run` places further, around them all.
+  /// The counterpart of `first` at the place for `run`; after the last place comes the first.
   template <class T>
   T *of_run(T *first, unsigned run) const {
     const auto turn = static_cast<std::size_t>(run % static_cast<unsigned>(count_));
@@ -34,7 +36,7 @@ struct operands {
   long long n;
   places inputs, all_keys;
 
-  /// The same values, elsewhere.
+  /// The same values at the place for `run`.
   operands of_run(unsigned run) const {
     operands turned = *this;
     turned.in = inputs.of_run(in, run);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// lookback_pass_fail [ALGORITHM [SIZES]]: a table of SIZES sizes (100), every 2^i for i = 1 to 25 and random ones between
-// them, each an inclusive sum of fresh ints: right or wrong on the host's threads and on the GPU, how long, how much faster.
+// lookback_pass_fail [STRATEGY [SIZES]]: inclusive sums of random ints at SIZES sizes (100), every
+// 2^i for i = 1 to 25 and random ones between them, on the host's threads and on the GPU: correct
+// or not, time, and speed-up.
 #include "algorithms.hpp"
 #include "device.cuh"
+#include "progress.hpp"
 
 #include <lookback/execution_policy.cuh>
 #include <thrust/scan.h>
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -21,12 +21,14 @@ namespace {
 
 constexpr int largest_exponent = 25, runs = 5;
 
-/// Every power of two first, so that a short table has those; then random ones, as many of each order of magnitude.
+/// Every power of two, then random sizes, uniform in their logarithm; a short table has the
+/// smallest powers of two alone.
 std::vector<long long> sizes(int count, std::mt19937_64 &random) {
   std::vector<long long> all;
   for (int i = 1; i <= largest_exponent; ++i) all.push_back(1LL << i);
   std::uniform_real_distribution<double> exponent(5, largest_exponent);
-  while (static_cast<int>(all.size()) < count) all.push_back(static_cast<long long>(std::exp2(exponent(random))));
+  while (static_cast<int>(all.size()) < count)
+    all.push_back(static_cast<long long>(std::exp2(exponent(random))));
   all.resize(count);
   std::sort(all.begin(), all.end());
   return all;
@@ -53,12 +55,14 @@ outcome run_on_host(const std::vector<int> &in, const std::vector<int> &expected
   const auto scan = [&] {
     const auto start = std::chrono::steady_clock::now();
     thrust::inclusive_scan(lookback::host, in.begin(), in.end(), out.begin());
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+        .count();
   };
   return run(expected, scan, [&] { return out; });
 }
 
-outcome run_on_device(const perf::algorithm &algorithm, const std::vector<int> &in, const std::vector<int> &expected) {
+outcome run_on_device(const perf::algorithm &algorithm, const std::vector<int> &in,
+                      const std::vector<int> &expected) {
   const long long n = static_cast<long long>(in.size());
   const std::size_t bytes = n * sizeof(int);
   auto *const source = static_cast<int *>(perf::memory().source.reserve(bytes));
@@ -69,7 +73,8 @@ outcome run_on_device(const perf::algorithm &algorithm, const std::vector<int> &
   perf::check(algorithm.inclusive_sum(nullptr, size, source, target, n));
   void *const temporary = perf::memory().temporary.reserve(size);
   const auto scan = [&] {
-    return perf::event_microseconds([&] { perf::check(algorithm.inclusive_sum(temporary, size, source, target, n)); });
+    return perf::event_microseconds(
+        [&] { perf::check(algorithm.inclusive_sum(temporary, size, source, target, n)); });
   };
   const auto fetch = [&] {
     std::vector<int> out(in.size());
@@ -79,47 +84,35 @@ outcome run_on_device(const perf::algorithm &algorithm, const std::vector<int> &
   return run(expected, scan, fetch);
 }
 
-/// On a terminal alone, under the last row; the next row takes its place.
-void show_progress(std::size_t done, std::size_t all) {
-  if (!isatty(STDOUT_FILENO)) return;
-  constexpr std::size_t width = 50;
-  const std::size_t filled = done * width / all;
-  std::printf("[%s%s] %zu of %zu\r", std::string(filled, '#').c_str(), std::string(width - filled, ' ').c_str(), done,
-              all);
-  std::fflush(stdout);
-}
-void clear_progress() {
-  if (isatty(STDOUT_FILENO)) std::printf("%*s\r", 79, "");
-}
-
 const char *verdict(const outcome &o) { return o.passed ? "pass" : "FAIL"; }
 
-/// Prints the table; the number of failures. `device` null: the host's columns alone.
+/// Prints the table and returns the number of failures; without `device`, only the host's columns.
 int print_table(const perf::algorithm *device, int count) {
   std::mt19937_64 random(perf::seed());
   std::uniform_int_distribution<int> value(-50, 50); // the sum of 2^25 of them is an int
   int failures = 0;
-  std::printf("%10s  %9s  %12s  %8s  %12s  %8s\n", "elements", "host test", "host time/us", "GPU test", "GPU time/us",
-              "speed-up");
+  std::printf("%10s  %9s  %12s  %8s  %12s  %8s\n", "elements", "host test", "host time/us",
+              "GPU test", "GPU time/us", "speed-up");
   const std::vector<long long> all = sizes(count, random);
-  for (std::size_t row = 0; row < all.size(); ++row) {
-    show_progress(row, all.size());
-    std::vector<int> in(all[row]), expected(all[row]);
+  perf::progress bar(all.size());
+  for (const long long n : all) {
+    std::vector<int> in(n), expected(n);
     std::generate(in.begin(), in.end(), [&] { return value(random); });
     std::partial_sum(in.begin(), in.end(), expected.begin());
     const outcome host = run_on_host(in, expected);
     failures += !host.passed;
-    clear_progress();
-    std::printf("%10lld  %9s  %12.1f", all[row], verdict(host), host.microseconds);
+    bar.clear();
+    std::printf("%10lld  %9s  %12.1f", n, verdict(host), host.microseconds);
     if (device) {
       const outcome gpu = run_on_device(*device, in, expected);
       failures += !gpu.passed;
-      std::printf("  %8s  %12.1f  %8.2f", verdict(gpu), gpu.microseconds, host.microseconds / gpu.microseconds);
+      std::printf("  %8s  %12.1f  %8.2f", verdict(gpu), gpu.microseconds,
+                  host.microseconds / gpu.microseconds);
     }
     std::printf("\n");
+    bar.step();
   }
-  show_progress(all.size(), all.size());
-  clear_progress();
+  bar.clear();
   return failures;
 }
 
@@ -129,10 +122,16 @@ int main(int argc, char **argv) try {
   const std::string name = argc > 1 ? argv[1] : "lookback";
   const int count = argc > 2 ? std::atoi(argv[2]) : 100;
   std::vector<perf::algorithm> all = perf::catalogue();
-  const auto chosen = std::find_if(all.begin(), all.end(), [&](const auto &a) { return a.name == name; });
+  const auto chosen =
+      std::find_if(all.begin(), all.end(), [&](const auto &a) { return a.name == name; });
   const bool host_alone = name == "host";
   if ((chosen == all.end() && !host_alone) || count < 1) {
-    std::printf("usage: lookback_pass_fail [ALGORITHM [SIZES]], ALGORITHM one of\n  host (no GPU columns)\n");
+    if (count < 1)
+      std::printf("lookback_pass_fail: SIZES must be a positive number, not '%s'\n", argv[2]);
+    else
+      std::printf("lookback_pass_fail: no strategy is called '%s'\n", name.c_str());
+    std::printf(
+        "usage: lookback_pass_fail [STRATEGY [SIZES]], STRATEGY one of\n  host (no GPU columns)\n");
     for (const perf::algorithm &a : all) std::printf("  %s\n", a.name.c_str());
     return 1;
   }
@@ -140,11 +139,13 @@ int main(int argc, char **argv) try {
   const cudaError_t error = cudaGetDeviceCount(&devices);
   const bool has_device = error == cudaSuccess && devices > 0;
   const int failures = print_table(has_device && !host_alone ? &*chosen : nullptr, count);
-  if (failures > 0) std::printf("%d FAILED, LOOKBACK_PERF_SEED=%llu\n", failures, (unsigned long long)perf::seed());
+  if (failures > 0)
+    std::printf("%d FAILED; LOOKBACK_PERF_SEED=%llu repeats the input\n", failures,
+                (unsigned long long)perf::seed());
   if (!has_device && !host_alone)
-    std::printf("The GPU columns are missing: no CUDA device (%s)\n", cudaGetErrorString(error));
+    std::printf("no GPU columns: no CUDA device (%s)\n", cudaGetErrorString(error));
   return failures > 0 ? 1 : has_device || host_alone ? 0 : perf::no_device;
 } catch (const std::exception &failure) {
-  std::printf("%s\n", failure.what());
+  std::fprintf(stderr, "lookback_pass_fail: %s\n", failure.what());
   return 1;
 }

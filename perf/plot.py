@@ -1,61 +1,74 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws time over memcpy's by size, ours and CUB's, a panel for each type, from a comparison's CSV into a PNG beside it."""
+"""Draws the speed of one call as a share of memcpy's, over the number of elements.
+
+Reads the rows of a comparison and writes a PNG beside the CSV.
+"""
 
 import argparse
 import pathlib
 
-import matplotlib
+import table
+from drawing import INK, new_axes, save  # first: says where matplotlib is missing
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as pyplot
+from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from table import COPY, OURS, contenders, read
+# contender: its label and colour. Labels and line widths tell lines apart without colour.
+SHOWN = {
+    "lookback": ("lookback", "#0072b2"), "cub": ("CUB", "#d55e00"), "cub_new":
+    ("newer CUB", "#8f4a00"), "cub_run_to_run": ("newer CUB,\nrun-to-run", "#a0457c"), "thrust":
+    ("Thrust", "#00734f"), "std": ("std", "#d55e00"), "tbb": ("oneTBB", "#a0457c"), "thrust_tbb":
+    ("Thrust, TBB", "#00734f"),
+}
+
+SMALLEST = 1 << 10  # below, a copy takes no measurable time
+
+
+def elements(n, _=None):
+    """"4 M" for 2^22."""
+    exponent = max(0, round(n).bit_length() - 1)
+    return f"{round(n) >> exponent // 10 * 10} {['', 'K', 'M', 'G'][exponent // 10]}".strip()
+
+
+def draw(times, device, call, kind, path):
+    figure, axes = new_axes(f"{call}, {kind}: speed as a share of a copy's",
+                            f"{device}; 100 % is memcpy of the same size", (8, 4.5))
+    cells = sorted((n, row) for (c, k, n), row in times.items()
+                   if (c, k) == (call, kind) and table.COPY in row and n >= SMALLEST)
+    sizes = [n for n, _ in cells]
+    ends = [(sizes[-1], 1, "memcpy", "#666666")]
+    axes.plot(sizes, [1] * len(sizes), color="#666666", linewidth=1.5, linestyle="--")
+    for name, (label, color) in SHOWN.items():
+        points = [(n, row[table.COPY] / row[name]) for n, row in cells if name in row]
+        if points:
+            axes.plot(*zip(*points), color=color, linewidth=4 if name == table.OURS else 2.2,
+                      marker="o", markersize=5)
+            ends.append((*points[-1], label, color))
+    axes.set_ylim(bottom=0, top=max(1.15, axes.get_ylim()[1]))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:.0f} %"))
+    axes.xaxis.set_major_locator(FixedLocator(sizes[::2]))
+    axes.xaxis.set_minor_locator(FixedLocator([]))
+    axes.xaxis.set_major_formatter(FuncFormatter(elements))
+    axes.tick_params(labelsize=12)
+    axes.xaxis.label.set_size(12)
+    save(figure, axes, ends, path, distance=17, fontsize=13)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("csv", type=pathlib.Path)
+    parser.add_argument("csv", type=pathlib.Path, help="rows of a driver: --csv=FILE")
     parser.add_argument("--call", default="inclusive_sum")
+    parser.add_argument("--type", default="f32")
     options = parser.parse_args()
 
-    times, device = read(options.csv)
-    times = {key: row for key, row in times.items() if key[0] == options.call and COPY in row}
-    if not times:
-        parser.error(f"{options.csv} has no rows of {options.call}")
-    kinds = list(dict.fromkeys(kind for _, kind, _ in times))
-    # Not our other paths, which are measured for some types alone.
-    names = [name for name in contenders(times) if name != COPY and not name.startswith(f"{OURS}:")]
-    sizes = sorted({n for _, _, n in times})
-
-    columns = min(4, len(kinds))
-    rows = -(-len(kinds) // columns)
-    figure, axes = pyplot.subplots(
-        rows,
-        columns,
-        figsize=(3.4 * columns, 2.8 * rows),
-        sharex=True,
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    for axis, kind in zip(axes.flat, kinds):
-        for name in names:
-            here = [(n, row) for (_, k, n), row in times.items() if k == kind and name in row]
-            points = sorted((n, row[name] / row[COPY]) for n, row in here)
-            axis.plot(*zip(*points), marker="o", markersize=3, label=name)
-        axis.axhline(1, color="grey", linewidth=0.8, linestyle="--")
-        axis.set_xscale("log", base=2)
-        axis.set_xticks(sizes[::2])
-        axis.tick_params(labelbottom=True)
-        axis.set_title(kind)
-    for axis in list(axes.flat)[len(kinds):]:
-        axis.set_axis_off()
-    axes[0][0].set_ylim(bottom=0)
-    axes[0][0].legend()
-    figure.suptitle(f"{options.call}, {device}: time over memcpy's")
-    figure.supxlabel("elements")
-    figure.savefig(options.csv.with_suffix(".png"), dpi=150)
+    times, device = table.read(options.csv)
+    if not any(key[:2] == (options.call, options.type) and table.COPY in row and key[2] >= SMALLEST
+               for key, row in times.items()):
+        parser.error(
+            f"{options.csv}: no row of {options.call}/{options.type} with 2^10 elements or more "
+            "and a memcpy beside it"
+        )
+    draw(times, device, options.call, options.type, options.csv.with_suffix(".png"))
 
 
 if __name__ == "__main__":

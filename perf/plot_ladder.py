@@ -1,72 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws the catalogue's pictures from the rows that lookback_ladder measured, as PNGs beside the CSV."""
+"""Draws four pictures of the ladder from lookback_ladder's rows, as PNGs beside the CSV."""
 
 import argparse
 import pathlib
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as pyplot
-from matplotlib.ticker import FixedLocator, FuncFormatter
-
 import table
-from ladder import HIERARCHICAL, read, section
+from drawing import FAINT, INK, new_axes, pyplot, save  # first: says where matplotlib is missing
+from ladder import HIERARCHICAL, read, tile
 
-INK, FAINT = "#333333", "#b8b8b8"
+from matplotlib.ticker import FixedLocator, FuncFormatter
 
 # contender: its label and colour, the same in every picture
 STRATEGIES = {
-    table.COPY: ("memcpy", "#8c8c8c"),
-    "lookback": ("lookback (default)", "#08519c"),
-    "lookback:look_ahead": ("look_ahead", "#3a93d6"),
-    "cub": ("CUB", "#000000"),
+    table.COPY: ("memcpy", "#8c8c8c"), "lookback": ("lookback (default)", "#08519c"),
+    "lookback:look_ahead": ("look_ahead", "#3a93d6"), "cub": ("CUB", "#000000"),
     "lookback:decoupled_look_back<by_warp>": ("look-back, by a warp", "#00836a"),
     "lookback:decoupled_look_back<by_thread>": ("look-back, by a thread", "#63c2a2"),
-    "lookback:auxiliary_block": ("auxiliary_block", "#8c4fb0"),
-    "lookback:chained": ("chained", "#d0402b"),
-    "lookback:reduce_then_scan": ("reduce_then_scan", "#e08a00"),
+    "lookback:auxiliary_block": ("auxiliary_block", "#8c4fb0"), "lookback:chained":
+    ("chained", "#d0402b"), "lookback:reduce_then_scan": ("reduce_then_scan", "#e08a00"),
     HIERARCHICAL + "three_phase>": ("scan_then_add", "#9c6b30"),
 }
 NETWORKS = {
-    HIERARCHICAL + "three_phase>": ("three_phase", "#9c6b30"),
-    HIERARCHICAL + "brent_kung>": ("brent_kung", "#c2185b"),
-    HIERARCHICAL + "kogge_stone>": ("kogge_stone", "#1565c0"),
+    HIERARCHICAL + "three_phase>": ("three_phase", "#9c6b30"), HIERARCHICAL + "brent_kung>":
+    ("brent_kung", "#c2185b"), HIERARCHICAL + "kogge_stone>": ("kogge_stone", "#1565c0"),
     HIERARCHICAL + "kogge_stone_in_place>": ("kogge_stone, in place", FAINT),
     HIERARCHICAL + "kogge_stone_global>": ("kogge_stone, global memory", FAINT),
-    HIERARCHICAL + "hillis_steele>": ("hillis_steele", FAINT),
-    HIERARCHICAL + "blelloch>": ("blelloch", FAINT),
-    HIERARCHICAL + "blelloch_unpadded>": ("blelloch, no padding", FAINT),
+    HIERARCHICAL + "hillis_steele>": ("hillis_steele", FAINT), HIERARCHICAL + "blelloch>":
+    ("blelloch", FAINT), HIERARCHICAL + "blelloch_unpadded>": ("blelloch, no padding", FAINT),
     HIERARCHICAL + "blelloch_adjacent>": ("blelloch, adjacent pairs", FAINT),
-    HIERARCHICAL + "warp_shuffle>": ("warp_shuffle", FAINT),
-    HIERARCHICAL + "sequential>": ("sequential", FAINT),
+    HIERARCHICAL + "warp_shuffle>": ("warp_shuffle",
+                                     FAINT), HIERARCHICAL + "sequential>": ("sequential", FAINT),
 }
-
-
-def new_axes(title, device, unit):
-    figure, axes = pyplot.subplots(figsize=(10, 6), layout="constrained")
-    axes.set_title(title, loc="left", fontsize=14, color=INK, pad=26)
-    axes.annotate(f"inclusive sum of i32, {device}; {unit}", (0, 1), xycoords="axes fraction", xytext=(0, 10),
-                  textcoords="offset points", fontsize=10, color="#666666")
-    axes.set_xscale("log", base=2)
-    axes.set_xlabel("elements", color=INK)
-    axes.grid(axis="y", color="#e6e6e6", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(which="both", colors=INK, length=0)
-    return figure, axes
-
-
-def label_lines(axes, ends, distance=15):
-    """Writes each line's name at its right end, `distance` points below the name above it or lower."""
-    points = 72 / axes.figure.dpi
-    place = float("inf")
-    for x, y, label, color in sorted(ends, key=lambda end: -end[1]):
-        height = axes.transData.transform((x, y))[1] * points
-        place = min(height, place - distance)
-        axes.annotate(label, (x, y), xytext=(8, place - height), textcoords="offset points", va="center", fontsize=10,
-                      color="#777777" if color == FAINT else color, annotation_clip=False)
 
 
 def lines(axes, speeds, shown, scale=1.0):
@@ -76,9 +41,10 @@ def lines(axes, speeds, shown, scale=1.0):
             continue
         sizes = sorted(speeds[name])
         heights = [speeds[name][n] / scale for n in sizes]
-        width = 1.2 if color == FAINT else 3.4 if name == "lookback" else 2  # ours shows beside the path that it takes
-        axes.plot(sizes, heights, color=color, linewidth=width, linestyle="--" if name == table.COPY else "-",
-                  solid_capstyle="round")
+        # The default's line is wider than that of the strategy that it runs and covers.
+        width = 1.2 if color == FAINT else 3.4 if name == "lookback" else 2
+        axes.plot(sizes, heights, color=color, linewidth=width,
+                  linestyle="--" if name == table.COPY else "-", solid_capstyle="round")
         ends.append((sizes[-1], heights[-1], label, color))
     sizes = sorted(speeds[table.COPY])
     axes.set_xlim(sizes[0] / 1.2, sizes[-1] * 1.1)
@@ -86,16 +52,9 @@ def lines(axes, speeds, shown, scale=1.0):
     return ends
 
 
-def save(figure, axes, ends, path):
-    figure.canvas.draw()  # the layout must stand before labels can be placed, and the labels before it stands again
-    label_lines(axes, ends)
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
-    print(path)
-
-
 def draw_throughput(speeds, device, path):
-    figure, axes = new_axes("Throughput of every algorithm", device, "GB/s read and written")
+    figure, axes = new_axes("Throughput of every algorithm",
+                            f"inclusive sum of i32, {device}; GB/s read and written")
     ends = lines(axes, speeds, STRATEGIES)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
@@ -103,7 +62,8 @@ def draw_throughput(speeds, device, path):
 
 
 def draw_share(speeds, device, path):
-    figure, axes = new_axes("Share of the peak bandwidth", device, "100 % is memcpy at its fastest")
+    figure, axes = new_axes("Share of the peak bandwidth",
+                            f"inclusive sum of i32, {device}; 100 % is memcpy at its fastest")
     ends = lines(axes, speeds, STRATEGIES, max(speeds[table.COPY].values()))
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{100 * y:.0f} %"))
@@ -111,35 +71,39 @@ def draw_share(speeds, device, path):
 
 
 def draw_networks(speeds, device, path):
-    figure, axes = new_axes("scan_then_add over the block networks", device, "GB/s read and written")
+    figure, axes = new_axes("scan_then_add over the block scans",
+                            f"inclusive sum of i32, {device}; GB/s read and written")
     ends = lines(axes, speeds, NETWORKS)
     bound = max(speeds[table.COPY].values()) / 2
     axes.axhline(bound, color="#8c8c8c", linewidth=1.2, linestyle="--")
-    axes.annotate("half of memcpy: what two reads and two writes allow", (min(speeds[table.COPY]), bound), xytext=(0, -12),
-                  textcoords="offset points", fontsize=10, color="#777777")
+    axes.annotate("half of memcpy: the bound of two reads and two writes",
+                  (min(speeds[table.COPY]), bound), xytext=(0, -12), textcoords="offset points",
+                  fontsize=10, color="#777777")
     axes.set_ylim(bottom=0)
     save(figure, axes, ends, path)
 
 
 def draw_block_sizes(speeds, device, path):
-    """A panel for each number of items a thread: block size by n; the last panel has the best of them."""
+    """A panel of threads by elements for each number of items; the last takes the best of them."""
     measured = {}  # (threads, items): {n: GB/s}
     for name, by_size in speeds.items():
-        base, size = section(name)
+        base, size = tile(name)
         if base == "lookback:decoupled_look_back<by_warp>" and size:
             measured[tuple(map(int, size.split("x")))] = by_size
     threads = sorted({t for t, _ in measured}, reverse=True)
     items = sorted({q for _, q in measured})
     sizes = sorted(n for n in next(iter(measured.values())) if n >= 1 << 14)
-    panels = [(f"{q} items a thread", [[measured[t, q][n] for n in sizes] for t in threads]) for q in items]
+    panels = [(f"{q} items a thread", [[measured[t, q][n] for n in sizes] for t in threads])
+              for q in items]
     best = [[max(measured[t, q][n] for q in items) for n in sizes] for t in threads]
     panels.append(("the best of them", best))
     top = max(max(row) for row in best)
 
-    figure, grid = pyplot.subplots(2, -(-len(panels) // 2), figsize=(15, 6), layout="constrained", sharex=True,
-                                   sharey=True)
-    figure.suptitle(f"decoupled_look_back by a warp: GB/s by threads of a block and elements, i32, {device}", x=0.01,
-                    ha="left", fontsize=14, color=INK)
+    figure, grid = pyplot.subplots(2, -(-len(panels) // 2), figsize=(15, 6), layout="constrained",
+                                   sharex=True, sharey=True)
+    figure.suptitle(
+        f"decoupled_look_back by a warp: GB/s by threads of a block and elements, i32, {device}",
+        x=0.01, ha="left", fontsize=14, color=INK)
     for axes, (title, values) in zip(grid.flat, panels):
         image = axes.imshow(values, vmin=0, vmax=top, cmap="viridis", aspect="auto")
         axes.set_title(title, loc="left", fontsize=11, color=INK)
@@ -164,12 +128,13 @@ def draw_block_sizes(speeds, device, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("csv", type=pathlib.Path)
+    parser.add_argument("csv", type=pathlib.Path,
+                        help="rows of build/perf/lookback_ladder --csv=FILE")
     path = parser.parse_args().csv
 
     speeds, device = read(path)
-    for name, draw in [("throughput", draw_throughput), ("share", draw_share), ("networks", draw_networks),
-                       ("block_sizes", draw_block_sizes)]:
+    for name, draw in [("throughput", draw_throughput), ("share", draw_share),
+                       ("networks", draw_networks), ("block_sizes", draw_block_sizes)]:
         draw(speeds, device, path.with_name(f"{path.stem}_{name}.png"))
 
 

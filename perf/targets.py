@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints the targets of speed on an H200, reached or by how much not, from a comparison's CSV and nothing else."""
+"""Prints which targets of speed on an H200 the rows of a comparison reach."""
 
 import argparse
 import sys
@@ -16,18 +16,17 @@ SUMS = "inclusive_sum", "exclusive_sum"
 GRID = [(call, kind, 1 << exponent) for call in SUMS for kind in BYTES
         for exponent in range(10, 32, 2) if exponent <= 28 or BYTES[kind] <= 4]
 
-# Microseconds of an exclusive sum of f32 in the run-to-run mode of CUB 3.6, on an H200 with a cold L2, and how many times as
-# fast lookback should be. Measured elsewhere: the toolkit's CUB has no such mode.
-RUN_TO_RUN = {16: (20.5, 3.5), 20: (30, 3.5), 24: (74, 1.6), 28: (700, 1.3)}
+RUN_TO_RUN = [(call, kind, 1 << exponent) for call in SUMS for kind in ("f32", "f64")
+              for exponent in range(10, 32, 2)]
 
 
 class Target(NamedTuple):
     title: str
     bound: float
-    against: Optional[str]  # the contender whose speed ours is a multiple of; None: our time in microseconds
+    against: Optional[str]  # the contender to compare with; None: `bound` is a time in microseconds
     cells: List[Cell]
-    at_most: bool = False  # the figure is a time, and the bound its maximum
-    mean: bool = False  # the geometric mean of the cells is held against the bound, not the worst of them
+    at_most: bool = False  # `bound` is a maximum, of a time
+    mean: bool = False  # `bound` is for the geometric mean of the cells, not for the worst one
     beside: Tuple[str, ...] = ()  # contenders to show beside the worst cell
 
     def required(self):
@@ -35,80 +34,97 @@ class Target(NamedTuple):
         return f"{'<=' if self.at_most else '>='} {self.bound:.2f} {unit}"
 
     def figure(self, row, contender=table.OURS):
-        """What is held against the bound; None where the row lacks a contender."""
+        """The value that `bound` limits; None where the row lacks a contender."""
         if contender not in row or self.against and self.against not in row:
             return None
         if not self.against:
             return row[contender]
-        return row[contender] / row[self.against] if self.at_most else row[self.against] / row[contender]
+        return row[contender] / row[self.against] if self.at_most else row[
+            self.against] / row[contender]
 
     def speed(self, figure):
-        """The share of the required speed: from 1 on the target is reached."""
+        """The share of the required speed; the target is reached from 1 on."""
         return self.bound / figure if self.at_most else figure / self.bound
 
     def verdict(self, figure):
         short = 100 * (1 - self.speed(figure))
-        return "reached" if short <= 0 else f"short by {short:.1f} %" if short >= 0.05 else "short by less than 0.1 %"
+        if short <= 0:
+            return "reached"
+        return f"short by {short:.1f} %" if short >= 0.05 else "short by less than 0.1 %"
 
 
-def add_contenders(times):
-    """Puts what the file has in other rows, or not at all, beside ours: the aligned sum and CUB's run-to-run mode."""
+def add_aligned(times):
+    """Adds the time of the aligned sum to the rows of misaligned ones, as contender `aligned`."""
     for (call, kind, elements), row in times.items():
         aligned = times.get(("inclusive_sum", kind, elements), {})
         if call.startswith(MISALIGNED) and table.OURS in aligned:
             row["aligned"] = aligned[table.OURS]
-    for exponent, (microseconds, _) in RUN_TO_RUN.items():
-        times.setdefault(("exclusive_sum", "f32", 1 << exponent), {})["run_to_run"] = microseconds
 
 
 def put_at_floor(times, path):
-    """In place of our sums' time a memcpy's, or that of an agreement over as many bytes, where lookback_floor's rows at `path` have
-    one that takes longer. Fewer bytes than the fewest there take as long as those."""
+    """Replaces our times of sums by a memcpy's, or by an agreement's of as many bytes if it is
+    longer and lookback_floor's rows at `path` have one. Smaller inputs than the smallest in that
+    file take the time of that one."""
     floor, _ = table.read(path)
-    agreements = {elements * BYTES[kind]: min(us for name, us in row.items() if name.startswith(AGREEMENT))
-                  for (_, kind, elements), row in floor.items() if any(name.startswith(AGREEMENT) for name in row)}
+    agreements = {
+        elements * BYTES[kind]: min(us for name, us in row.items() if name.startswith(AGREEMENT))
+        for (_, kind, elements), row in floor.items() if any(
+            name.startswith(AGREEMENT) for name in row)
+    }
     if not agreements:
-        sys.exit(f"{path}: no rows of an {AGREEMENT[:-1]}, which lookback_floor measures")
+        sys.exit(
+            f"{path}: no rows of contenders {AGREEMENT}...; "
+            "give the CSV that build/perf/lookback_floor writes"
+        )
     fewest = min(agreements)
     for cell in GRID:
         row = times.get(cell, {})
         if table.OURS in row and table.COPY in row:
-            row[table.OURS] = max(row[table.COPY], agreements.get(max(cell[2] * BYTES[cell[1]], fewest), 0))
+            row[table.OURS] = max(row[table.COPY],
+                                  agreements.get(max(cell[2] * BYTES[cell[1]], fewest), 0))
 
 
 def targets(times):
-    """The targets; the misaligned calls are those of the file."""
+    """All targets, for the calls that are in the rows."""
     large = [cell for cell in GRID if cell[2] * BYTES[cell[1]] >= 1 << 30]
     n = 1 << 28
     yield Target("the grid of sums, every cell", 1, "cub", GRID)
     yield Target("the grid of sums, geometric mean", 1.7, "cub", GRID, mean=True)
-    yield Target("sums of up to 2^18, every type", 1.5, "cub", [cell for cell in GRID if cell[2] <= 1 << 18])
-    yield Target("i32 sums of 2^10", 4, None, [(call, "i32", 1 << 10) for call in SUMS], at_most=True,
-                 beside=("cub", table.COPY))
+    yield Target("sums of up to 2^18, every type", 1.5, "cub",
+                 [cell for cell in GRID if cell[2] <= 1 << 18])
+    yield Target("i32 sums of 2^10", 4, None, [(call, "i32", 1 << 10) for call in SUMS],
+                 at_most=True, beside=("cub", table.COPY))
     for exponent, bound in (20, 1.45), (22, 1.35), (24, 1.3):
-        yield Target(f"i32 sums of 2^{exponent}", bound, "cub", [(call, "i32", 1 << exponent) for call in SUMS])
+        yield Target(f"i32 sums of 2^{exponent}", bound, "cub",
+                     [(call, "i32", 1 << exponent) for call in SUMS])
     yield Target("sums of 1 GiB and more, 4-, 8- and 16-byte types", 0.97, table.COPY,
                  [cell for cell in large if BYTES[cell[1]] >= 4])
     yield Target("sums of 1 GiB and more, 1- and 2-byte types", 0.95, table.COPY,
                  [cell for cell in large if BYTES[cell[1]] <= 2])
     yield Target("inclusive_max, inclusive_affine, 2^24 and 2^28", 0.95, table.COPY,
-                 [(call, kind, 1 << exponent) for call, kind in (("inclusive_max", "i32"), ("inclusive_affine", "f32x2"))
+                 [(call, kind, 1 << exponent)
+                  for call, kind in (("inclusive_max", "i32"), ("inclusive_affine", "f32x2"))
                   for exponent in (24, 28)])
     yield Target("exclusive_sum_i8_to_i32, transform_inclusive_sum, 2^28", 0.93, table.COPY,
                  [("exclusive_sum_i8_to_i32", "i8", n), ("transform_inclusive_sum", "i32", n)])
     yield Target("inclusive sums misaligned by one element, 2^28", 0.9, "aligned",
                  [cell for cell in times if cell[0].startswith(MISALIGNED) and cell[2] == n])
     yield Target("inclusive_sum_by_key, segments of 7 and 1000, 2^28", 0.93, table.COPY,
-                 [(f"inclusive_sum_by_key_{length}", "i32", n) for length in (7, 1000)], beside=("cub",))
-    yield Target("a whole Thrust call, 2^10", 1.25, table.COPY, [("wall_inclusive_sum", "i32", 1 << 10)], at_most=True,
-                 beside=("cub", "thrust"))
-    for exponent, (_, bound) in RUN_TO_RUN.items():
-        yield Target(f"f32 exclusive sum of 2^{exponent}", bound, "run_to_run", [("exclusive_sum", "f32", 1 << exponent)])
+                 [(f"inclusive_sum_by_key_{length}", "i32", n) for length in (7, 1000)],
+                 beside=("cub", ))
+    yield Target("a whole Thrust call, 2^10", 1.25, table.COPY,
+                 [("wall_inclusive_sum", "i32", 1 << 10)], at_most=True, beside=("cub", "thrust"))
+    yield Target("newer CUB: every cell of every call", 1, "cub_new", list(times))
+    yield Target("newer CUB: the grid of sums, geometric mean", 1.5, "cub_new", GRID, mean=True)
+    yield Target("f32 and f64 sums of 2^10 to 2^30, geometric mean", 2.4, "cub_run_to_run",
+                 RUN_TO_RUN, mean=True)
+    for exponent, bound in (16, 3.5), (20, 3.5), (24, 1.6), (28, 1.3):
+        yield Target(f"f32 exclusive sum of 2^{exponent}", bound, "cub_run_to_run",
+                     [("exclusive_sum", "f32", 1 << exponent)])
 
 
 class Outcome:
-    """A target held against the rows of a file."""
-
+    """A target and what the rows of a file say of it."""
     def __init__(self, target, times):
         self.target = target
         self.figures = {cell: target.figure(times.get(cell, {})) for cell in target.cells}
@@ -116,27 +132,45 @@ class Outcome:
         self.missing = len(self.figures) - len(measured)
         self.reaching = sum(target.speed(figure) >= 1 for figure in measured.values())
         self.worst = min(measured, key=lambda cell: target.speed(measured[cell]), default=None)
-        self.figure = table.geometric_mean(list(measured.values())) if target.mean else measured.get(self.worst)
+        mean = table.geometric_mean(list(measured.values()))
+        self.figure = mean if target.mean else measured.get(self.worst)
         self.row = times.get(self.worst, {})
 
     def verdict(self):
         if self.figure is None:
             return "not measured"
-        return f"not measured: {self.missing} of {len(self.figures)}" if self.missing else self.target.verdict(self.figure)
+        if self.missing:
+            return f"not measured: {self.missing} of {len(self.figures)}"
+        return self.target.verdict(self.figure)
 
     def line(self):
         one_cell = self.worst and not self.target.mean
-        beside = [f"{name} {text(self.target.figure(self.row, name))}" for name in self.target.beside if name in self.row]
-        return [self.target.title, self.target.required(), text(self.figure), name_of(self.worst) if one_cell else "",
-                f"{self.reaching} of {len(self.figures)}" if one_cell else "", ", ".join(beside), self.verdict()]
+        beside = [
+            f"{name} {text(self.target.figure(self.row, name))}" for name in self.target.beside
+            if name in self.row
+        ]
+        return [
+            self.target.title,
+            self.target.required(),
+            text(self.figure),
+            name_of(self.worst) if one_cell else "",
+            f"{self.reaching} of {len(self.figures)}" if one_cell else "", ", ".join(beside),
+            self.verdict()
+        ]
 
     def missed(self):
-        """A line for each cell that misses the target or was not measured, the worst first."""
-        speed = {cell: 0 if value is None else self.target.speed(value) for cell, value in self.figures.items()}
+        """A line for each cell that misses the target or was not measured, worst first."""
+        speed = {
+            cell: 0 if value is None else self.target.speed(value)
+            for cell, value in self.figures.items()
+        }
         for cell in sorted((cell for cell in speed if speed[cell] < 1), key=speed.get):
             value = self.figures[cell]
-            yield [self.target.title, name_of(cell), text(value),
-                   "not measured" if value is None else self.target.verdict(value)]
+            yield [
+                self.target.title,
+                name_of(cell),
+                text(value), "not measured" if value is None else self.target.verdict(value)
+            ]
 
 
 def text(value):
@@ -148,31 +182,51 @@ def name_of(cell):
     return f"{call}/{kind}/{table.size(elements)}"
 
 
+def judge(times, floor=None):
+    """An Outcome for each target; with `floor`, a CSV of lookback_floor, see put_at_floor."""
+    times = {cell: dict(row) for cell, row in times.items()}
+    if floor:
+        put_at_floor(times, floor)
+    add_aligned(times)
+    return [Outcome(target, times) for target in targets(times)]
+
+
+def outcomes_table(outcomes):
+    head = [
+        "target", "required", "measured", "worst cell", "cells that reach it", "other contenders",
+        "verdict"
+    ]
+    return head, [outcome.line() for outcome in outcomes]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("csv")
-    parser.add_argument("--markdown", action="store_true", help="the form for a README")
-    parser.add_argument("--missed", action="store_true", help="also every cell that misses its target")
-    parser.add_argument("--strict", action="store_true", help="exit status 1 if a target is missed or not measured")
-    parser.add_argument("--at-floor", metavar="CSV",
-                        help="instead of our sums, copies, and the agreements of lookback_floor's rows")
+    parser.add_argument("csv", help="rows of the comparison on an H200")
+    parser.add_argument("--markdown", action="store_true", help="print Markdown tables")
+    parser.add_argument("--missed", action="store_true",
+                        help="also list every cell that misses its target")
+    parser.add_argument("--strict", action="store_true",
+                        help="exit with 1 if a target is missed or not measured")
+    parser.add_argument(
+        "--at-floor", metavar="CSV",
+        help="replace our times of sums by a copy's and the agreements' in this CSV of "
+        "lookback_floor")
     options = parser.parse_args()
 
     times, device = table.read(options.csv)
-    if options.at_floor:
-        put_at_floor(times, options.at_floor)
-    add_contenders(times)
-    outcomes = [Outcome(target, times) for target in targets(times)]
-    print(f"{device}: the worst cell of each target; a speed as a multiple of another's, or a time where the target is one.\n"
-          "Short is the share of the required speed that is missing. run_to_run is that mode of CUB 3.6 on an H200:\n"
-          + ", ".join(f"{microseconds:g} us at 2^{exponent}" for exponent, (microseconds, _) in RUN_TO_RUN.items())
-          + ", figures from elsewhere, not of this file."
-          + " Sums are not ours: their time is a memcpy's, or an agreement's." * bool(options.at_floor) + "\n")
-    head = ["target", "required", "measured", "where it is worst", "cells that reach it", "beside it", "verdict"]
-    table.show(head, [outcome.line() for outcome in outcomes], options.markdown, left=len(head))
+    outcomes = judge(times, options.at_floor)
+    print(
+        f"{device}: speed as a multiple of the named contender's, or a time where the target is\n"
+        "one; of the worst cell, or the mean. Short: the missing share of the required speed." +
+        "\nSums take a copy's or an agreement's time here, not ours." * bool(options.at_floor) +
+        "\n")
+    head, body = outcomes_table(outcomes)
+    table.show(head, body, options.markdown, left=len(head))
     if options.missed:
         head = ["target", "cell", "measured", "verdict"]
-        cells = [line for outcome in outcomes if not outcome.target.mean for line in outcome.missed()]
+        cells = [
+            line for outcome in outcomes if not outcome.target.mean for line in outcome.missed()
+        ]
         table.show(head, cells, options.markdown, left=len(head))
     reached = sum(outcome.verdict() == "reached" for outcome in outcomes)
     print(f"{reached} of {len(outcomes)} targets reached")

@@ -9,7 +9,8 @@ template <int Threads, int Items>
 void add_strategies(std::vector<perf::algorithm> &all) {
   using network = three_phase<>;
   const auto add = [&](const char *name, auto algorithm) {
-    all.push_back({perf::with_section(name, Threads, Items), perf::inclusive_sum_by<decltype(algorithm)>});
+    all.push_back(
+        {perf::with_tile(name, Threads, Items), perf::inclusive_sum_by<decltype(algorithm)>});
   };
   add("lookback:scan_then_add<three_phase>", scan_then_add<network, Threads, Items>{});
   add("lookback:reduce_then_scan", reduce_then_scan<network, Threads, Items>{});
@@ -22,7 +23,7 @@ void add_strategies(std::vector<perf::algorithm> &all) {
 template <int Threads, int Items>
 void add_networks(std::vector<perf::algorithm> &all) {
   const auto add = [&](const char *name, auto network) {
-    all.push_back({perf::with_section(name, Threads, Items),
+    all.push_back({perf::with_tile(name, Threads, Items),
                    perf::inclusive_sum_by<scan_then_add<decltype(network), Threads, Items>>});
   };
   add("lookback:scan_then_add<kogge_stone>", kogge_stone<>{});
@@ -33,7 +34,7 @@ void add_networks(std::vector<perf::algorithm> &all) {
 
 } // namespace
 
-std::vector<perf::algorithm> perf::other_sections() {
+std::vector<perf::algorithm> perf::other_tiles() {
   std::vector<algorithm> all;
   add_strategies<128, 31>(all);
   add_strategies<256, 15>(all);
@@ -41,7 +42,7 @@ std::vector<perf::algorithm> perf::other_sections() {
   add_strategies<512, 15>(all);
   add_strategies<512, 39>(all);
   add_strategies<1024, 31>(all);
-  add_strategies<512, 105>(all); // all of the shared memory
+  add_strategies<512, 105>(all); // takes all of the shared memory
   add_networks<128, 4>(all);
   add_networks<128, 8>(all);
   add_networks<256, 4>(all);
