@@ -210,6 +210,29 @@ mutation("no barrier between the groups of a wave and their use" device/one_wave
 mutation("a total of a wave used before it is there" device/look_back.cuh
          "ready = ready && (watched(u) >= tile || seen[u].ready());" "ready = ready && (watched(u) + 1 >= tile || seen[u].ready());")
 
+# ---- an initial value that stands in the output ----------------------------------------------------------------------------
+mutations_of(races_initial.cpp)
+mutation("an initial value read when it is needed" device/early_initial.cuh
+         "  if constexpr (reads_initial<Problem>)
+    return early;
+  else
+    return static_cast<T>(problem.initial.value);"
+         "  return static_cast<T>(problem.initial.value);")
+mutation("an initial value that a look-back does not save" simt/scan.hpp
+         "if constexpr (Saved && lookback::detail::reads_initial<Problem>)" "if constexpr (Saved && false)")
+mutation("a cluster arrives before the initial value is read" device/decoupled_look_back.cuh
+         "expect_totals<reads_neighbours || reads_early>" "expect_totals<reads_neighbours>")
+mutation("an initial value read after the wave has arrived" device/decoupled_look_back.cuh
+         "    if constexpr (!reads_neighbours) items.finish();"
+         "    if constexpr (!reads_neighbours) items.finish();
+    if (reads_early && !is_cluster && simt::thread_index() == 0) read_initial(problem, shared.prefix[0]);")
+mutation("an initial value read after the pipeline's grid has met" device/look_ahead.cuh
+         "    } else if (warp < first_scanning_warp) {
+      simt::wait(shared_.cleared, 0);"
+         "    } else if (warp < first_scanning_warp) {
+      simt::wait(shared_.cleared, 0);
+      read_initial(problem_, initial[0]);")
+
 # ---- the pipeline --------------------------------------------------------------------------------------------------------
 mutations_of(races_look_ahead.cpp)
 mutation("the cooperative guarantee dropped" simt/scan.hpp "if (guaranteed) scanning.resident = scanning.blocks;" "")

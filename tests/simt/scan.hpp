@@ -53,6 +53,15 @@ public:
     emulator::run(chosen_, stream_, names_);
   }
 
+  /// The problem as the scan is given it: behind a kernel that has saved its initial value, with that one.
+  template <bool Saved>
+  auto scanned() const {
+    if constexpr (Saved && lookback::detail::reads_initial<Problem>)
+      return lookback::detail::with_initial_at(initial_, problem);
+    else
+      return problem;
+  }
+
   Problem problem;
   const unsigned tiles;
   lookback::detail::tile_state<T> state;
@@ -66,12 +75,17 @@ private:
     if constexpr (core::boundary_of<typename Problem::input_type>::exists) {
       problem.input.bind_boundary(layout.boundary(base));
       stream_.push_back({blocks, 32, 0, [=, input = problem.input] { core::prepare_kernel(input, all, zeroed, words); }});
+    } else if constexpr (core::reads_initial<Problem>) {
+      initial_ = layout.initial(base);
+      const auto saved = core::initial_to_save_at(initial_, problem);
+      stream_.push_back({blocks, 32, 0, [=] { core::prepare_kernel(saved, all, zeroed, words); }});
     } else {
       stream_.push_back({blocks, 32, 0, [=] { core::prepare_kernel(core::no_initial{}, all, zeroed, words); }});
     }
   }
 
   const emulator::schedule chosen_;
+  T *initial_ = nullptr;
   std::vector<unsigned char> storage_;
   std::vector<emulator::kernel> stream_;
   std::vector<emulator::named_memory> names_;
@@ -98,9 +112,12 @@ void scan_tiles(Problem problem, std::uint64_t n, const emulator::schedule &chos
                                   : tiles_by<Warps, Where>::value.is_together() && !Cluster ? preparation::by_itself
                                                              : preparation::no_state,
                                   chosen);
-  emulator::kernel scanning{prepared.tiles, (Cluster ? Warps : tiles_by<Warps, Where>::value.block_warps()) * 32, sizeof(typename core::tile_scan<Problem, Warps, Where>::storage),
-                            [n, problem = prepared.problem, state = prepared.state] {
-                              core::decoupled_look_back_kernel<Problem, tiles_by<Warps, Where>>(problem, state, n);
+  const auto scanned = prepared.template scanned<Where == look::back>();
+  using scanned_type = std::decay_t<decltype(scanned)>;
+  emulator::kernel scanning{prepared.tiles, (Cluster ? Warps : tiles_by<Warps, Where>::value.block_warps()) * 32,
+                            sizeof(typename core::tile_scan<scanned_type, Warps, Where>::storage),
+                            [n, scanned, state = prepared.state] {
+                              core::decoupled_look_back_kernel<scanned_type, tiles_by<Warps, Where>>(scanned, state, n);
                             }};
   if (Where == look::back) scanning.may_overlap = chosen.seed % 4 < 2;
   scanning.cluster = Cluster;

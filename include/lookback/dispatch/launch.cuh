@@ -77,22 +77,16 @@ inline cudaLaunchConfig_t launch_of(unsigned blocks, int warps, std::size_t shar
 /// The ways to the same bits.
 enum class path { fastest, cluster, wave, look_back, look_ahead };
 
-/// Empties the cells and saves the boundary keys, in a kernel of its own before the scan.
-template <class Problem>
-LOOKBACK_HOST_INLINE cudaError_t launch_prepare(Problem &problem, const workspace<Problem> &layout, char *base,
+/// Empties the cells and saves `saved`, in a kernel of its own before the scan.
+template <class Problem, class Saved>
+LOOKBACK_HOST_INLINE cudaError_t launch_prepare(const workspace<Problem> &layout, char *base, const Saved &saved,
                                                 unsigned tiles, cudaStream_t stream) {
   const std::size_t words = layout.zeroed_bytes() / sizeof(std::uint64_t);
   auto *const zeroed = reinterpret_cast<std::uint64_t *>(base);
   const auto blocks = std::min(static_cast<unsigned>((words - 1) / prepare_threads + 1), prepare_blocks_at_most);
   launch_attributes none;
   const cudaLaunchConfig_t launch = launch_of(blocks, prepare_threads / simt::warp_threads, 0, none, stream);
-  if constexpr (boundary_of<typename Problem::input_type>::exists) {
-    problem.input.bind_boundary(layout.boundary(base));
-    return cudaLaunchKernelEx(&launch, prepare_kernel<typename Problem::input_type>, problem.input, tiles, zeroed,
-                              words);
-  } else {
-    return cudaLaunchKernelEx(&launch, prepare_kernel<no_initial>, no_initial{}, tiles, zeroed, words);
-  }
+  return cudaLaunchKernelEx(&launch, prepare_kernel<Saved>, saved, tiles, zeroed, words);
 }
 
 template <class Problem, class Tuning>
@@ -116,6 +110,31 @@ LOOKBACK_HOST_INLINE cudaError_t launch_tiles(const Problem &problem,
   const int warps = is_cluster ? tuning.warps : tuning.block_warps();
   const cudaLaunchConfig_t launch = launch_of(tiles, warps, sizeof(storage), attributes, stream);
   return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, Tuning>, problem, state, n);
+}
+
+/// The look-back, behind the kernel that prepares its state in `base`.
+template <class Problem>
+cudaError_t launch_look_back(Problem problem, const workspace<Problem> &layout, char *base, std::uint64_t n,
+                             cudaStream_t stream) {
+  const auto tiles = static_cast<unsigned>(Problem::shape::tiles(n));
+  const auto launch = [&](const auto &saved, const auto &scanned) {
+    using scanned_type = std::decay_t<decltype(scanned)>;
+    const cudaError_t status = launch_prepare(layout, base, saved, tiles, stream);
+    return status != cudaSuccess ? status
+                                 : launch_tiles<scanned_type, look_back_tiles<scanned_type>>(
+                                       scanned, layout.state(base), n, path::look_back, stream);
+  };
+  static_assert(!reads_initial<Problem> || !boundary_of<typename Problem::input_type>::exists,
+                "by key, the initial value is one of the input");
+  if constexpr (reads_initial<Problem>) {
+    auto *const place = layout.initial(base);
+    return launch(initial_to_save_at(place, problem), with_initial_at(place, problem));
+  } else if constexpr (boundary_of<typename Problem::input_type>::exists) {
+    problem.input.bind_boundary(layout.boundary(base));
+    return launch(problem.input, problem);
+  } else {
+    return launch(no_initial{}, problem);
+  }
 }
 
 /// `ask()` once for each device; the same when racing first calls ask twice. What could not be answered is asked again, and `Worst`
