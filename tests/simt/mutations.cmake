@@ -143,9 +143,9 @@ mutation("the second word of a cell not asked whether it is there" device/tile_s
 mutation("no warp barrier before an exchange" block/warp_shuffle.cuh
          "simt::synchronize_warp(); // everyone is done with the references of the exchange before" "")
 mutation("no warp barrier within an exchange" block/warp_shuffle.cuh
-         "value);
+         "construct(slots_[simt::lane_index()], value);
     simt::synchronize_warp();"
-         "value);")
+         "construct(slots_[simt::lane_index()], value);")
 
 # ---- rows, and keys that results are written over --------------------------------------------------------------------------
 mutations_of(races_moves.cpp)
@@ -232,6 +232,26 @@ mutation("an initial value read after the pipeline's grid has met" device/look_a
          "    } else if (warp < first_scanning_warp) {
       simt::wait(shared_.cleared, 0);
       read_initial(problem_, initial[0]);")
+
+# ---- large elements ----------------------------------------------------------------------------------------------------------
+mutations_of(large.cpp)
+mutation("no warp barrier before a round of an exchange" block/warp_shuffle.cuh
+         "simt::synchronize_warp(); // everyone has what the round or the exchange before was for" "")
+mutation("no warp barrier within a round of an exchange" block/warp_shuffle.cuh
+         "construct(slots_[lane - first], value);
+      simt::synchronize_warp();"
+         "construct(slots_[lane - first], value);")
+mutation("a large scan does not wait for the kernel before" device/large_scan.cuh "simt::wait_for_previous_kernel();" "")
+mutation("a large tile's ticket used before it is there" device/large_scan.cuh
+         "    simt::synchronize_block();
+    tile = shared.ticket;"
+         "    tile = shared.ticket;")
+mutation("a lane's large element read again when others have written" device/large_scan.cuh
+         "    if constexpr (keeps_element)
+      return static_cast<const T &>(kept_[0]);
+    else
+      return read(i);"
+         "    return read(i);")
 
 # ---- the pipeline --------------------------------------------------------------------------------------------------------
 mutations_of(races_look_ahead.cpp)

@@ -4,6 +4,7 @@
 
 #include <lookback/device/decoupled_look_back.cuh>
 #include <lookback/device/look_ahead.cuh>
+#include <lookback/dispatch/tuning.cuh>
 #include <lookback/dispatch/workspace.cuh>
 
 #include <simt/emulator.hpp>
@@ -125,6 +126,25 @@ void scan_tiles(Problem problem, std::uint64_t n, const emulator::schedule &chos
   prepared.run(std::move(scanning));
 }
 
+/// Elements that are too large for any other kernel.
+template <class Problem>
+void scan_large(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
+  namespace core = lookback::detail;
+  const auto run = [&](auto &prepared, const auto &scanned) {
+    using scanned_type = std::decay_t<decltype(scanned)>;
+    emulator::kernel scanning{prepared.tiles, 32, sizeof(typename core::large_scan<scanned_type>::storage),
+                              [n, scanned, state = prepared.state] { core::large_scan_kernel<scanned_type>(scanned, state, n); }};
+    scanning.may_overlap = prepared.tiles > 1 && chosen.seed % 4 < 2;
+    prepared.run(std::move(scanning));
+  };
+  const bool is_only = Problem::shape::tiles(n) == 1;
+  prepared_scan<Problem> prepared(problem, n, is_only ? preparation::no_state : preparation::by_a_kernel, chosen);
+  if (is_only)
+    run(prepared, prepared.template scanned<false>());
+  else
+    run(prepared, prepared.template scanned<true>());
+}
+
 /// Warps that can be resident together: ThreadSanitizer takes more than a megabyte for each of their lanes.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr std::uint64_t warps_at_once = 110;
@@ -136,6 +156,7 @@ inline constexpr std::uint64_t warps_at_once = 1u << 20;
 template <int Warps, class Problem>
 void scan(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
   using lookback::detail::look;
+  if constexpr (lookback::detail::is_large<Problem>) return scan_large(problem, n, chosen);
   const std::uint64_t tiles = Problem::shape::tiles(n), die = chosen.seed / 5 % 4;
   if (tiles == 1) return scan_tiles<Warps, look::nowhere>(problem, n, chosen);
   if (die == 0 && tiles * (Warps + 1) <= warps_at_once) return scan_tiles<Warps, look::over_wave>(problem, n, chosen);

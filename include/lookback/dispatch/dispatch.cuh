@@ -30,11 +30,13 @@ LOOKBACK_HOST_INLINE cudaError_t choose_path(const Problem &problem, std::uint64
   const cudaError_t status = current_device(device);
   if (status != cudaSuccess) return status;
   const auto may_be = [&](path one) { return by == path::look_back && (wanted == path::fastest || wanted == one); };
-  if (can_send<typename Problem::accumulator>)
-    if (may_be(path::cluster) && tiles <= cluster_tiles_at_most &&
-        tiles <= largest_cluster<Problem, small_wave<Problem>>::of(device))
-      by = path::cluster;
-  if (may_be(path::wave) && tiles <= largest_wave<Problem, large_wave<Problem>>::of(device)) by = path::wave;
+  if constexpr (has_waves<Problem>) {
+    if (can_send<typename Problem::accumulator>)
+      if (may_be(path::cluster) && tiles <= cluster_tiles_at_most &&
+          tiles <= largest_cluster<Problem, small_wave<Problem>>::of(device))
+        by = path::cluster;
+    if (may_be(path::wave) && tiles <= largest_wave<Problem, large_wave<Problem>>::of(device)) by = path::wave;
+  }
   if constexpr (can_look_ahead<Problem>::value)
     if (may_be(path::look_ahead) && !writes_over_keys(problem, n) &&
         can_launch_look_ahead<Problem, look_ahead_row<Problem>>::of(device) != 0)
@@ -54,13 +56,20 @@ template <class Problem>
 cudaError_t launch_alone(const Problem &problem, const tile_state<typename Problem::accumulator> &state, std::uint64_t n,
                         path by, const device_facts &device, cudaStream_t stream) {
   const std::uint64_t tiles = Problem::shape::tiles(n);
-  if (tiles == 1) return launch_tiles<Problem, one_tile<Problem>>(problem, state, n, by, stream);
-  if (by == path::cluster || (by == path::wave && tiles <= largest_wave<Problem, small_wave<Problem>>::of(device)))
-    return launch_tiles<Problem, small_wave<Problem>>(problem, state, n, by, stream);
-  if constexpr (can_look_ahead<Problem>::value)
-    if (by == path::look_ahead)
-      return launch_look_ahead<Problem, look_ahead_row<Problem>>(problem, state, n, device, stream);
-  return launch_tiles<Problem, large_wave<Problem>>(problem, state, n, by, stream);
+  if constexpr (is_large<Problem>) {
+    return launch_large(problem, state, n, stream);
+  } else {
+    if (tiles == 1) return launch_tiles<Problem, one_tile<Problem>>(problem, state, n, by, stream);
+    if constexpr (can_look_ahead<Problem>::value)
+      if (by == path::look_ahead)
+        return launch_look_ahead<Problem, look_ahead_row<Problem>>(problem, state, n, device, stream);
+    if constexpr (has_waves<Problem>) {
+      if (by == path::cluster || tiles <= largest_wave<Problem, small_wave<Problem>>::of(device))
+        return launch_tiles<Problem, small_wave<Problem>>(problem, state, n, by, stream);
+      return launch_tiles<Problem, large_wave<Problem>>(problem, state, n, by, stream);
+    }
+    return cudaErrorNotSupported; // no path but the look-back
+  }
 }
 
 /// Runs `problem` over n elements on `stream`, in the two phases of CUB: with `storage` null, only writes to `bytes` how
@@ -73,6 +82,9 @@ template <class Problem>
 cudaError_t scan(void *storage, std::size_t &bytes, const Problem &problem, std::int64_t n, cudaStream_t stream,
                  path by = path::fastest) {
   using shape = typename Problem::shape;
+  static_assert(sizeof(typename shaped_by<typename Problem::accumulator>::type) <= large_bytes_at_most &&
+                    sizeof(typename Problem::shaping) <= large_bytes_at_most,
+                "lookback: elements and accumulators have at most 4096 bytes");
   if (n < 0) return cudaErrorInvalidValue;
   const auto elements = static_cast<std::uint64_t>(n);
   const std::uint64_t all_tiles = shape::tiles(elements);

@@ -89,9 +89,6 @@ LOOKBACK_HOST_INLINE cudaError_t launch_prepare(const workspace<Problem> &layout
   return cudaLaunchKernelEx(&launch, prepare_kernel<Saved>, saved, tiles, zeroed, words);
 }
 
-template <class Problem, class Tuning>
-using tile_storage = typename tile_scan<Problem, Tuning::value.warps, Tuning::value.where>::storage;
-
 /// One tile, tiles that are one cluster or one wave, or the look-back: the kernel says which, and `by` what its blocks are.
 template <class Problem, class Tuning>
 LOOKBACK_HOST_INLINE cudaError_t launch_tiles(const Problem &problem,
@@ -99,8 +96,7 @@ LOOKBACK_HOST_INLINE cudaError_t launch_tiles(const Problem &problem,
                                               path by, cudaStream_t stream) {
   constexpr look_back_tuning tuning = Tuning::value;
   using storage = tile_storage<Problem, Tuning>;
-  static_assert(sizeof(storage) <= 48 * 1024,
-                "lookback: elements and accumulator are too large for a block's shared memory");
+  static_assert(fits<Problem, Tuning>, "a path that does not fit is not launched");
   const auto tiles = static_cast<unsigned>(Problem::shape::tiles(n));
   launch_attributes attributes;
   const bool is_cluster = by == path::cluster && tuning.where == look::around;
@@ -112,6 +108,19 @@ LOOKBACK_HOST_INLINE cudaError_t launch_tiles(const Problem &problem,
   return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, Tuning>, problem, state, n);
 }
 
+/// A scan of large elements, with its state prepared if there is more than one tile.
+template <class Problem>
+LOOKBACK_HOST_INLINE cudaError_t launch_large(const Problem &problem,
+                                              const tile_state<typename Problem::accumulator> &state, std::uint64_t n,
+                                              cudaStream_t stream) {
+  const auto tiles = static_cast<unsigned>(Problem::shape::tiles(n));
+  launch_attributes attributes;
+  if (tiles > 1) attributes.overlaps_previous();
+  const cudaLaunchConfig_t launch =
+      launch_of(tiles, 1, sizeof(typename large_scan<Problem>::storage), attributes, stream);
+  return cudaLaunchKernelEx(&launch, large_scan_kernel<Problem>, problem, state, n);
+}
+
 /// The look-back, behind the kernel that prepares its state in `base`.
 template <class Problem>
 cudaError_t launch_look_back(Problem problem, const workspace<Problem> &layout, char *base, std::uint64_t n,
@@ -120,9 +129,12 @@ cudaError_t launch_look_back(Problem problem, const workspace<Problem> &layout, 
   const auto launch = [&](const auto &saved, const auto &scanned) {
     using scanned_type = std::decay_t<decltype(scanned)>;
     const cudaError_t status = launch_prepare(layout, base, saved, tiles, stream);
-    return status != cudaSuccess ? status
-                                 : launch_tiles<scanned_type, look_back_tiles<scanned_type>>(
-                                       scanned, layout.state(base), n, path::look_back, stream);
+    if (status != cudaSuccess) return status;
+    if constexpr (is_large<scanned_type>)
+      return launch_large(scanned, layout.state(base), n, stream);
+    else
+      return launch_tiles<scanned_type, look_back_tiles<scanned_type>>(scanned, layout.state(base), n, path::look_back,
+                                                                       stream);
   };
   static_assert(!reads_initial<Problem> || !boundary_of<typename Problem::input_type>::exists,
                 "by key, the initial value is one of the input");
