@@ -2,6 +2,7 @@
 // One launch of each kernel, and what the device must be asked before it: once for each kernel and device, not for each call.
 #pragma once
 
+#include <lookback/core/standard.cuh>
 #include <lookback/device/decoupled_look_back.cuh>
 #include <lookback/device/look_ahead.cuh>
 #include <lookback/dispatch/device.cuh>
@@ -9,8 +10,6 @@
 #include <lookback/dispatch/workspace.cuh>
 
 #include <cuda_runtime_api.h>
-
-#include <algorithm>
 
 namespace lookback::detail {
 
