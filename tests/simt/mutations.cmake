@@ -143,9 +143,9 @@ mutation("the second word of a cell not asked whether it is there" device/tile_s
 mutation("no warp barrier before an exchange" block/warp_shuffle.cuh
          "simt::synchronize_warp(); // everyone is done with the references of the exchange before" "")
 mutation("no warp barrier within an exchange" block/warp_shuffle.cuh
-         "value);
+         "construct(slots_[simt::lane_index()], value);
     simt::synchronize_warp();"
-         "value);")
+         "construct(slots_[simt::lane_index()], value);")
 
 # ---- rows, and keys that results are written over --------------------------------------------------------------------------
 mutations_of(races_moves.cpp)
@@ -209,6 +209,49 @@ mutation("no barrier between the groups of a wave and their use" device/one_wave
          "  maybe<T> left;")
 mutation("a total of a wave used before it is there" device/look_back.cuh
          "ready = ready && (watched(u) >= tile || seen[u].ready());" "ready = ready && (watched(u) + 1 >= tile || seen[u].ready());")
+
+# ---- an initial value that stands in the output ----------------------------------------------------------------------------
+mutations_of(races_initial.cpp)
+mutation("an initial value read when it is needed" device/early_initial.cuh
+         "  if constexpr (reads_initial<Problem>)
+    return early;
+  else
+    return static_cast<T>(problem.initial.value);"
+         "  return static_cast<T>(problem.initial.value);")
+mutation("an initial value that a look-back does not save" simt/scan.hpp
+         "if constexpr (Saved && lookback::detail::reads_initial<Problem>)" "if constexpr (Saved && false)")
+mutation("a cluster arrives before the initial value is read" device/decoupled_look_back.cuh
+         "expect_totals<reads_neighbours || reads_early>" "expect_totals<reads_neighbours>")
+mutation("an initial value read after the wave has arrived" device/decoupled_look_back.cuh
+         "    if constexpr (!reads_neighbours) items.finish();"
+         "    if constexpr (!reads_neighbours) items.finish();
+    if (reads_early && !is_cluster && simt::thread_index() == 0) read_initial(problem, shared.prefix[0]);")
+mutation("an initial value read after the pipeline's grid has met" device/look_ahead.cuh
+         "    } else if (warp < first_scanning_warp) {
+      simt::wait(shared_.cleared, 0);"
+         "    } else if (warp < first_scanning_warp) {
+      simt::wait(shared_.cleared, 0);
+      read_initial(problem_, initial[0]);")
+
+# ---- large elements ----------------------------------------------------------------------------------------------------------
+mutations_of(large.cpp)
+mutation("no warp barrier before a round of an exchange" block/warp_shuffle.cuh
+         "simt::synchronize_warp(); // everyone has what the round or the exchange before was for" "")
+mutation("no warp barrier within a round of an exchange" block/warp_shuffle.cuh
+         "construct(slots_[lane - first], value);
+      simt::synchronize_warp();"
+         "construct(slots_[lane - first], value);")
+mutation("a large scan does not wait for the kernel before" device/large_scan.cuh "simt::wait_for_previous_kernel();" "")
+mutation("a large tile's ticket used before it is there" device/large_scan.cuh
+         "    simt::synchronize_block();
+    tile = shared.ticket;"
+         "    tile = shared.ticket;")
+mutation("a lane's large element read again when others have written" device/large_scan.cuh
+         "    if constexpr (keeps_element)
+      return static_cast<const T &>(kept_[0]);
+    else
+      return read(i);"
+         "    return read(i);")
 
 # ---- the pipeline --------------------------------------------------------------------------------------------------------
 mutations_of(races_look_ahead.cpp)

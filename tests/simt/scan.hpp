@@ -4,6 +4,7 @@
 
 #include <lookback/device/decoupled_look_back.cuh>
 #include <lookback/device/look_ahead.cuh>
+#include <lookback/dispatch/tuning.cuh>
 #include <lookback/dispatch/workspace.cuh>
 
 #include <simt/emulator.hpp>
@@ -53,6 +54,15 @@ public:
     emulator::run(chosen_, stream_, names_);
   }
 
+  /// The problem as the scan is given it: behind a kernel that has saved its initial value, with that one.
+  template <bool Saved>
+  auto scanned() const {
+    if constexpr (Saved && lookback::detail::reads_initial<Problem>)
+      return lookback::detail::with_initial_at(initial_, problem);
+    else
+      return problem;
+  }
+
   Problem problem;
   const unsigned tiles;
   lookback::detail::tile_state<T> state;
@@ -66,12 +76,17 @@ private:
     if constexpr (core::boundary_of<typename Problem::input_type>::exists) {
       problem.input.bind_boundary(layout.boundary(base));
       stream_.push_back({blocks, 32, 0, [=, input = problem.input] { core::prepare_kernel(input, all, zeroed, words); }});
+    } else if constexpr (core::reads_initial<Problem>) {
+      initial_ = layout.initial(base);
+      const auto saved = core::initial_to_save_at(initial_, problem);
+      stream_.push_back({blocks, 32, 0, [=] { core::prepare_kernel(saved, all, zeroed, words); }});
     } else {
       stream_.push_back({blocks, 32, 0, [=] { core::prepare_kernel(core::no_initial{}, all, zeroed, words); }});
     }
   }
 
   const emulator::schedule chosen_;
+  T *initial_ = nullptr;
   std::vector<unsigned char> storage_;
   std::vector<emulator::kernel> stream_;
   std::vector<emulator::named_memory> names_;
@@ -98,14 +113,36 @@ void scan_tiles(Problem problem, std::uint64_t n, const emulator::schedule &chos
                                   : tiles_by<Warps, Where>::value.is_together() && !Cluster ? preparation::by_itself
                                                              : preparation::no_state,
                                   chosen);
-  emulator::kernel scanning{prepared.tiles, (Cluster ? Warps : tiles_by<Warps, Where>::value.block_warps()) * 32, sizeof(typename core::tile_scan<Problem, Warps, Where>::storage),
-                            [n, problem = prepared.problem, state = prepared.state] {
-                              core::decoupled_look_back_kernel<Problem, tiles_by<Warps, Where>>(problem, state, n);
+  const auto scanned = prepared.template scanned<Where == look::back>();
+  using scanned_type = std::decay_t<decltype(scanned)>;
+  emulator::kernel scanning{prepared.tiles, (Cluster ? Warps : tiles_by<Warps, Where>::value.block_warps()) * 32,
+                            sizeof(typename core::tile_scan<scanned_type, Warps, Where>::storage),
+                            [n, scanned, state = prepared.state] {
+                              core::decoupled_look_back_kernel<scanned_type, tiles_by<Warps, Where>>(scanned, state, n);
                             }};
   if (Where == look::back) scanning.may_overlap = chosen.seed % 4 < 2;
   scanning.cluster = Cluster;
   if (tiles_by<Warps, Where>::value.is_together() && !Cluster) launch_cooperatively(scanning, guaranteed);
   prepared.run(std::move(scanning));
+}
+
+/// Elements that are too large for any other kernel.
+template <class Problem>
+void scan_large(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
+  namespace core = lookback::detail;
+  const auto run = [&](auto &prepared, const auto &scanned) {
+    using scanned_type = std::decay_t<decltype(scanned)>;
+    emulator::kernel scanning{prepared.tiles, 32, sizeof(typename core::large_scan<scanned_type>::storage),
+                              [n, scanned, state = prepared.state] { core::large_scan_kernel<scanned_type>(scanned, state, n); }};
+    scanning.may_overlap = prepared.tiles > 1 && chosen.seed % 4 < 2;
+    prepared.run(std::move(scanning));
+  };
+  const bool is_only = Problem::shape::tiles(n) == 1;
+  prepared_scan<Problem> prepared(problem, n, is_only ? preparation::no_state : preparation::by_a_kernel, chosen);
+  if (is_only)
+    run(prepared, prepared.template scanned<false>());
+  else
+    run(prepared, prepared.template scanned<true>());
 }
 
 /// Warps that can be resident together: ThreadSanitizer takes more than a megabyte for each of their lanes.
@@ -119,6 +156,7 @@ inline constexpr std::uint64_t warps_at_once = 1u << 20;
 template <int Warps, class Problem>
 void scan(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
   using lookback::detail::look;
+  if constexpr (lookback::detail::is_large<Problem>) return scan_large(problem, n, chosen);
   const std::uint64_t tiles = Problem::shape::tiles(n), die = chosen.seed / 5 % 4;
   if (tiles == 1) return scan_tiles<Warps, look::nowhere>(problem, n, chosen);
   if (die == 0 && tiles * (Warps + 1) <= warps_at_once) return scan_tiles<Warps, look::over_wave>(problem, n, chosen);

@@ -116,6 +116,28 @@ void counts_and_brackets(std::uint64_t count) {
   });
 }
 
+/// An initial value that stands in the output is read before anything is written.
+template <class Strategy, int Section>
+void initial_in_output(std::uint64_t count) {
+  using test::interval;
+  test::for_each_trial(count, [](test::trial &one) {
+    const std::size_t n = pick_length<Section>(one, 5 * Section), place = one.random() % n;
+    const bool inclusive = one.random() % 2 == 0;
+    INFO("n = ", n, ", the initial value in element ", place, inclusive ? ", inclusive" : ", exclusive");
+    const auto x = test::interval_elements<interval, interval>(n);
+    std::vector<interval> y(n, {77, 78}), expected;
+    for (std::uint32_t i = 0; i < n; ++i) expected.push_back({0, i + (inclusive ? 2 : 1)});
+    y[place] = test::interval_initial;
+    using future = FutureValue<interval>;
+    const detail::initial_value<future> initial{future(y.data() + place)};
+    if (inclusive)
+      test::scan_by<Strategy>(detail::make_problem<true, interval>(x.data(), y.data(), test::join_neighbours{}, initial), n, one.schedule);
+    else
+      test::scan_by<Strategy>(detail::make_problem<false, interval>(x.data(), y.data(), test::join_neighbours{}, initial), n, one.schedule);
+    REQUIRE_EQ(test::first_difference(y, expected), test::nowhere);
+  });
+}
+
 template <template <class, int, int> class Strategy>
 void every_network() {
   intervals<Strategy<sequential, 32, 1>, 32, test::interval>(10, 1100);
@@ -130,6 +152,7 @@ void every_network() {
   intervals<Strategy<warp_shuffle, 64, 1>, 64, test::owned_interval>(10, 700);
   counts_and_brackets<Strategy<three_phase<>, 32, 3>, 96>(20);
   by_key<Strategy<three_phase<>, 32, 3>, 96>(20);
+  initial_in_output<Strategy<sequential, 32, 1>, 32>(20);
 }
 template <class Network, int Threads, int Items>
 using by_thread = decoupled_look_back<walk_by_thread, dynamic_ids, Network, Threads, Items>;

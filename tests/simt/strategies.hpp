@@ -45,13 +45,13 @@ void scan_by(Problem given, std::uint64_t n, const emulator::schedule &chosen) {
   const auto problem = core::retiled<Strategy::template section<Problem>::elements>(given);
   core::temporary_memory needed;
   no_launches nothing;
-  Strategy::run(problem, n, needed, nothing);
+  core::run_strategy<Strategy>(problem, n, needed, nothing);
   // As long as was asked for, and full of garbage.
   std::vector<unsigned char> storage(needed.bytes() + core::temporary_memory::alignment, static_cast<unsigned char>(0x81 + chosen.seed % 64));
   char *const base = reinterpret_cast<char *>(storage.data());
   core::temporary_memory memory(base + (256 - reinterpret_cast<std::uintptr_t>(base) % 256) % 256);
   emulated_launches launches(resident_at_least<Strategy>);
-  Strategy::run(problem, n, memory, launches);
+  core::run_strategy<Strategy>(problem, n, memory, launches);
   emulator::run(chosen, launches.stream);
 }
 

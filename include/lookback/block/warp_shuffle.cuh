@@ -9,8 +9,15 @@
 
 namespace lookback::detail {
 
-/// How lanes see each other's values: by shuffle when bytes are all there is to a value.
-template <class T, bool = std::is_trivially_copyable<T>::value>
+/// How lanes see each other's values.
+enum class exchange_by { shuffle, copy, rounds };
+template <class T>
+inline constexpr exchange_by exchange_of = sizeof(T) >= 512                        ? exchange_by::rounds
+                                           : std::is_trivially_copyable<T>::value ? exchange_by::shuffle
+                                                                                  : exchange_by::copy;
+
+/// By shuffle when bytes are all there is to a value.
+template <class T, exchange_by = exchange_of<T>>
 class lane_exchange {
 public:
   struct storage {};
@@ -24,7 +31,7 @@ public:
 
 /// By copy construction through shared memory when it is not. Only lanes that hold a value are copied from.
 template <class T>
-class lane_exchange<T, false> {
+class lane_exchange<T, exchange_by::copy> {
 public:
   struct storage {
     uninitialized_array<T, simt::warp_threads> slots;
@@ -50,6 +57,42 @@ private:
   uninitialized_array<T, simt::warp_threads> &slots_;
 };
 
+/// The same with room for the values of a few lanes: large ones come in rounds.
+template <class T>
+class lane_exchange<T, exchange_by::rounds> {
+  static constexpr int fit = static_cast<int>(16 * 1024 / sizeof(T));
+  static constexpr int slots = fit >= 16 ? 16 : fit >= 8 ? 8 : 4;
+
+public:
+  struct storage {
+    uninitialized_array<T, slots> values;
+  };
+  LOOKBACK_DEVICE explicit lane_exchange(storage &shared) : slots_(shared.values) {}
+
+  LOOKBACK_DEVICE const T &up(const T &value, int distance, bool holds) {
+    const int lane = simt::lane_index(), wanted = lane >= distance ? lane - distance : lane;
+    const bool exists = (simt::ballot(holds) >> wanted & 1) != 0;
+    LOOKBACK_ROLLED
+    for (int first = 0; first < simt::warp_threads; first += slots) {
+      simt::synchronize_warp(); // everyone has what the round or the exchange before was for
+      if (holds && lane >= first && lane < first + slots) construct(slots_[lane - first], value);
+      simt::synchronize_warp();
+      if (exists && wanted >= first && wanted < first + slots) construct(taken_[0], slots_[wanted - first]);
+    }
+    return taken_[0];
+  }
+  LOOKBACK_DEVICE const T &from(const T &value, int lane, bool holds) {
+    simt::synchronize_warp();
+    if (holds && simt::lane_index() == lane) construct(slots_[0], value);
+    simt::synchronize_warp();
+    return slots_[0];
+  }
+
+private:
+  uninitialized_array<T, slots> &slots_;
+  uninitialized_array<T, 1> taken_;
+};
+
 /// Inclusive scan over lanes 0 .. existing(i) - 1 of each of `Count` independent values a lane, all in the same five steps
 /// so that their latencies overlap. Lanes from existing(i) on hold nothing and are not read. 5 steps; at most 129
 /// applications of the operator a row.
@@ -71,7 +114,7 @@ LOOKBACK_DEVICE void warp_inclusive_scan(uninitialized_array<T, Count> &values, 
 /// The same for the pairs of a scan by key, combined as their operator does, with half the shuffles: which lanes begin
 /// segments is known before the first step, and a value reaches over `distance` lanes when none of them does.
 template <int Count, class T, class Operator, class Existing>
-LOOKBACK_DEVICE std::enable_if_t<std::is_trivially_copyable<T>::value>
+LOOKBACK_DEVICE std::enable_if_t<exchange_of<keyed<T>> == exchange_by::shuffle>
 warp_inclusive_scan(uninitialized_array<keyed<T>, Count> &pairs, Existing existing, segmented_operator<T, Operator> &op,
                     lane_exchange<keyed<T>> &) {
   const int lane = simt::lane_index();

@@ -115,7 +115,8 @@ private:
 
 } // namespace detail
 
-/// An initial value that the device computes before the scan reads it: `*iterator`, read by the scan's own kernel.
+/// An initial value that the device computes before the scan reads it: `*iterator`, read on the device in stream order, before
+/// the scan writes anything: it may stand in the output.
 /// The CUB door takes one where CUB takes a cub::FutureValue.
 template <class T, class Iterator = T *>
 struct FutureValue {

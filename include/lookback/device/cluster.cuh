@@ -6,6 +6,7 @@
 #include <lookback/block/warp_shuffle.cuh>
 #include <lookback/core/problem.cuh>
 #include <lookback/core/simt_sm90.cuh>
+#include <lookback/device/early_initial.cuh>
 
 namespace lookback::detail {
 
@@ -47,8 +48,9 @@ LOOKBACK_DEVICE void expect_totals(cluster_totals<T> &shared, unsigned tile) {
 /// save a barrier. A block ends when it has received everything; what it sent needs nothing of it. Before sm_90 the code is empty, and
 /// never launched.
 template <class Problem, class T, class Operator>
-LOOKBACK_DEVICE maybe<T> look_in_cluster(const Problem &problem, cluster_totals<T> &shared, unsigned tile,
-                                         const maybe<T> &total, Operator &op, lane_exchange<T> &exchange) {
+LOOKBACK_DEVICE maybe<T> look_in_cluster(const Problem &problem, const T &early_initial, cluster_totals<T> &shared,
+                                         unsigned tile, const maybe<T> &total, Operator &op,
+                                         lane_exchange<T> &exchange) {
   maybe<T> prefix;
 #if LOOKBACK_TARGETS_SM_90
   constexpr int words = cluster_totals<T>::words;
@@ -66,7 +68,7 @@ LOOKBACK_DEVICE maybe<T> look_in_cluster(const Problem &problem, cluster_totals<
   if (lane < existing) std::memcpy(static_cast<void *>(&totals[0]), shared.totals[lane], sizeof(T));
   warp_inclusive_scan<1>(
       totals, [=](int) { return existing; }, op, exchange);
-  if constexpr (Problem::initial_type::exists) prefix.set(static_cast<T>(problem.initial.value));
+  if constexpr (Problem::initial_type::exists) prefix.set(initial_of(problem, early_initial));
   const T &before = exchange.from(totals[0], existing > 0 ? existing - 1 : 0, lane < existing);
   if (existing > 0) prefix.append(op, before);
 #endif

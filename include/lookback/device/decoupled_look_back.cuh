@@ -31,6 +31,8 @@ class tile_scan {
   using stored = typename Problem::stored;
 
   static constexpr bool may_be_cluster = Where == look::around && can_send<T>;
+  // A look-back is given an initial value that is saved.
+  static constexpr bool reads_early = reads_initial<Problem> && Where != look::back;
 
   struct nothing {};
 
@@ -47,7 +49,7 @@ public:
     alignas(source::alignment) unsigned char tile[source::bytes];
     typename lane_exchange<T>::storage exchange[Warps];
     uninitialized_array<T, shape::tile_rows> row_totals;
-    uninitialized_array<T, 1> prefix; // everything left of the tile
+    uninitialized_array<T, 1> prefix; // everything left of the tile; until that is known, an initial value read early
     std::conditional_t<is_together, wave_totals<T>, nothing> wave;
     std::conditional_t<may_be_cluster, cluster_totals<T>, nothing> cluster;
     unsigned ticket;
@@ -82,12 +84,13 @@ public:
     items.template fetch<Aligned>(shared.tile, tile, existing);
     if (Whole && Where == look::back && simt::block_count() - tile > prefetch_distance + 1)
       items.prefetch(tile + prefetch_distance);
+    if (reads_early && simt::thread_index() == 0) read_initial(problem, shared.prefix[0]);
     constexpr bool reads_neighbours =
         boundary_of<typename Problem::input_type>::exists; // who may write once all have arrived
     if constexpr (reads_neighbours) items.finish();
     const bool is_cluster = may_be_cluster && simt::cluster_blocks() > 1;
     if constexpr (may_be_cluster)
-      if (is_cluster) expect_totals<reads_neighbours>(shared.cluster, tile);
+      if (is_cluster) expect_totals<reads_neighbours || reads_early>(shared.cluster, tile);
     if constexpr (is_together) {
       if (!is_cluster) {
         if (simt::thread_index() == 0) state.tile_totals.clear(tile);
@@ -117,11 +120,13 @@ public:
     maybe<T> total, prefix;
     if (warp == 0 && !is_last) total.set(exchange.from(row_prefix[0], shape::tile_rows - 1, lane < whole_rows));
     if constexpr (Where == look::nowhere) {
-      if constexpr (Problem::initial_type::exists) prefix.set(static_cast<T>(problem.initial.value));
+      if constexpr (Problem::initial_type::exists) prefix.set(initial_of(problem, shared.prefix[0]));
     } else if constexpr (is_together) {
       if constexpr (may_be_cluster)
-        if (is_cluster) prefix = look_in_cluster(problem, shared.cluster, tile, total, op, exchange);
-      if (!is_cluster) prefix = look_over_wave<Warps>(problem, state, tile, total, op, exchange, shared.wave);
+        if (is_cluster)
+          prefix = look_in_cluster(problem, shared.prefix[0], shared.cluster, tile, total, op, exchange);
+      if (!is_cluster)
+        prefix = look_over_wave<Warps>(problem, shared.prefix[0], state, tile, total, op, exchange, shared.wave);
     } else {
       if (warp == 0) prefix = look_back(problem, state, tile, is_last, total, op, exchange);
       if (simt::thread_index() == 0 && prefix.exists()) construct(shared.prefix[0], prefix.value());

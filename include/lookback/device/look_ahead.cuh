@@ -2,9 +2,7 @@
 // The fast path of sm_90: a persistent pipeline that reads, reduces and scans different tiles at once, so that no tile's
 // wait for its prefix ever stops the memory. Decoupled look-back turned around: nobody looks back from a tile that waits;
 // a warp looks ahead, and the prefix is there before the tile is scanned.
-//
 // n elements read once, n written once; about 2 n + n / E applications of the operator (E elements a vector).
-//
 // Block b of G scans tiles b, b + G, b + 2 G, ... Who does what, tile i of the block in stage i % stages:
 //
 //   copying warp        bulk copies, as many stages ahead as are free, a few of them in flight at once
@@ -34,7 +32,7 @@ class look_ahead_scan {
   static constexpr int E = shape::vector_elements, stages = tuning.stages;
   static constexpr int rows = shape::tile_rows / tuning.scanning_warps; // rows a scanning warp
   static constexpr int warps = tuning.warps(), first_scanning_warp = warps - tuning.scanning_warps;
-  // 16-byte integers are added up by runs: a total a warp and one kept a lane, where there is one a row otherwise.
+  // 16-byte integers are added up by runs: a total a warp and one a lane, not one a row.
   static constexpr bool in_runs = adds_runs<Problem>;
   static constexpr int kept = in_runs ? 1 : rows, sections = in_runs ? tuning.scanning_warps : shape::tile_rows;
   static_assert(tuning.depth < stages, "a stage must be free to copy to");
@@ -54,6 +52,8 @@ public:
     } else if (simt::lane_index() == 0) {
       shared_.initialize_others(warp - 1, warps - 1);
     }
+    uninitialized_array<T, 1> initial; // for the warp that looks ahead of the first tile
+    if (reads_initial<Problem> && warp == 2) read_initial(problem_, initial[0]);
     clear_totals(state_.tile_totals, column_);
     simt::synchronize_block();
     if (warp == 0) {
@@ -68,7 +68,7 @@ public:
     } else if (warp < first_scanning_warp) {
       simt::wait(shared_.cleared, 0);
       const int working = column_is_short() ? tuning.look_ahead_warps : tuning.long_column_warps;
-      if (warp - 2 < working) look_ahead(problem_, state_, column_, warp - 2, working, op_, shared_);
+      if (warp - 2 < working) look_ahead(problem_, initial[0], state_, column_, warp - 2, working, op_, shared_);
     } else {
       reduce_and_scan();
     }

@@ -4,6 +4,7 @@
 
 #include <lookback/core/problem.cuh>
 #include <lookback/core/simt_sm90.cuh>
+#include <lookback/device/early_initial.cuh>
 #include <lookback/device/look_back.cuh>
 #include <lookback/device/tile_source.cuh>
 
@@ -122,8 +123,9 @@ struct look_ahead_storage {
 /// A tile's prefix is written over the prefix of the tile `stages` before it, once that one is scanned. It is by then: the
 /// totals read here include the block's own last tile, and that was reduced later (depth < stages). The wait says so.
 template <class Problem, class Tuning, class T, class Operator>
-LOOKBACK_DEVICE void look_ahead(const Problem &problem, const tile_state<T> &state, const tile_column &column, int turn,
-                                int warps, Operator &op, look_ahead_storage<Problem, Tuning> &shared) {
+LOOKBACK_DEVICE void look_ahead(const Problem &problem, const T &early_initial, const tile_state<T> &state,
+                                const tile_column &column, int turn, int warps, Operator &op,
+                                look_ahead_storage<Problem, Tuning> &shared) {
   constexpr int window = 6; // groups read at once: all there are since the previous tile, with up to 160 blocks
   constexpr int group_tiles = Problem::shape::group_tiles;
   const int lane = simt::lane_index();
@@ -146,7 +148,7 @@ LOOKBACK_DEVICE void look_ahead(const Problem &problem, const tile_state<T> &sta
         if (i > 0) simt::wait(shared.groups_ready[before.stage], before.phase);
         if (i > 0 && (Problem::initial_type::exists || first > 0)) left.set(shared.groups[before.stage][0]);
         if constexpr (Problem::initial_type::exists)
-          if (i == 0) left.set(static_cast<T>(problem.initial.value));
+          if (i == 0) left.set(initial_of(problem, early_initial));
         begins = false;
       }
       LOOKBACK_UNROLL

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <lookback/core/simt_grid.cuh>
+#include <lookback/device/early_initial.cuh>
 #include <lookback/device/look_back.cuh>
 
 namespace lookback::detail {
@@ -31,8 +32,8 @@ LOOKBACK_DEVICE void attend_wave() {
 /// Publishes tile `tile`'s total, unless it is the last, and returns everything to its left. Called by every thread but those of the
 /// warp that waits; `total` is needed in the first warp alone. The groups before the tile are shared out among the warps.
 template <int Warps, class Problem, class Memory, class T, class Operator>
-LOOKBACK_DEVICE maybe<T> look_over_wave(const Problem &problem, const tile_state<T, Memory> &state, unsigned tile,
-                                        const maybe<T> &total, Operator &op, lane_exchange<T> &exchange,
+LOOKBACK_DEVICE maybe<T> look_over_wave(const Problem &problem, const T &early_initial, const tile_state<T, Memory> &state,
+                                        unsigned tile, const maybe<T> &total, Operator &op, lane_exchange<T> &exchange,
                                         wave_totals<T> &shared) {
   constexpr int group_tiles = Problem::shape::group_tiles;
   constexpr int window = 2; // groups that a warp reads at once: one round trip for 512 tiles and 8 warps
@@ -55,7 +56,7 @@ LOOKBACK_DEVICE maybe<T> look_over_wave(const Problem &problem, const tile_state
   simt::synchronize_warps<Warps>();
 
   maybe<T> left; // every thread for itself, to save a barrier
-  if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem.initial.value));
+  if constexpr (Problem::initial_type::exists) left.set(initial_of(problem, early_initial));
   if (group > 0) left.append(op, shared.groups[0]); // apart, so that there is something from then on
   for (unsigned g = 1; g < group; ++g) left.append(op, shared.groups[g]);
   if (mine > 0) left.append(op, shared.within[0]);

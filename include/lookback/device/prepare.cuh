@@ -4,20 +4,24 @@
 
 #include <lookback/core/by_key.cuh>
 #include <lookback/core/simt.cuh>
+#include <lookback/device/early_initial.cuh>
 
 namespace lookback::detail {
 
-/// What must be so before the scan begins: cells empty, ticket zero, and the keys before each tile saved.
-template <class Input>
+/// What must be so before the scan begins: cells empty, ticket zero, and saved what the scan may write over: `saved` is an input
+/// with keys, the initial value, or nothing.
+template <class Saved>
 LOOKBACK_KERNEL(256, 1)
-prepare_kernel(const Input input, const unsigned tiles, std::uint64_t *const zeroed, const std::size_t words) {
+prepare_kernel(const Saved saved, const unsigned tiles, std::uint64_t *const zeroed, const std::size_t words) {
   simt::release_next_kernel(); // it waits for this kernel's writes before it uses them
   const std::size_t step = static_cast<std::size_t>(simt::block_count()) * simt::block_threads();
   const std::size_t first =
       static_cast<std::size_t>(simt::block_index()) * simt::block_threads() + simt::thread_index();
   for (std::size_t i = first; i < words; i += step) zeroed[i] = 0;
-  if constexpr (boundary_of<Input>::exists)
-    for (std::size_t tile = first + 1; tile < tiles; tile += step) input.save_boundary(tile);
+  if constexpr (boundary_of<Saved>::exists)
+    for (std::size_t tile = first + 1; tile < tiles; tile += step) saved.save_boundary(tile);
+  if constexpr (is_initial_to_save<Saved>)
+    if (first == 0) saved.save();
 }
 
 } // namespace lookback::detail

@@ -43,6 +43,20 @@ struct section_state {
   }
 };
 
+/// Runs a strategy; one whose initial value may stand in the output has it saved first, by a kernel of its own.
+template <class Strategy, class Problem, class Launch>
+void run_strategy(const Problem &problem, std::uint64_t n, temporary_memory &memory, Launch &launch) {
+  if constexpr (reads_initial<Problem>) {
+    auto *const place = memory.take<typename Problem::accumulator>(1);
+    const auto saved = initial_to_save_at(place, problem);
+    std::uint64_t *const nothing = nullptr;
+    launch(prepare_kernel<std::decay_t<decltype(saved)>>, 1, simt::warp_threads, 0, saved, 0u, nothing, 0);
+    Strategy::run(with_initial_at(place, problem), n, memory, launch);
+  } else {
+    Strategy::run(problem, n, memory, launch);
+  }
+}
+
 /// Empties `words` words at `zeroed` and saves the keys that results in place may overwrite.
 template <class Problem, class Launch>
 void prepare(Problem &problem, unsigned sections, std::uint64_t *zeroed, std::size_t words, temporary_memory &memory,

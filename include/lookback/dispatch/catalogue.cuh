@@ -62,7 +62,7 @@ auto sectioned(const Problem &problem) {
 template <class Strategy, class Problem>
 launch_demands demands_of(const Problem &problem, std::uint64_t n, temporary_memory &memory) {
   launch_demands demands;
-  Strategy::run(sectioned<Strategy>(problem), n, memory, demands);
+  run_strategy<Strategy>(sectioned<Strategy>(problem), n, memory, demands);
   return demands;
 }
 
@@ -89,7 +89,7 @@ cudaError_t scan_by(Strategy, void *storage, std::size_t &bytes, const Problem &
   const auto address = reinterpret_cast<std::uintptr_t>(storage);
   constexpr std::size_t alignment = temporary_memory::alignment;
   temporary_memory memory(static_cast<char *>(storage) + (alignment - address % alignment) % alignment);
-  Strategy::run(sectioned<Strategy>(problem), elements, memory, launch);
+  run_strategy<Strategy>(sectioned<Strategy>(problem), elements, memory, launch);
   return launch.status();
 }
 

@@ -30,11 +30,13 @@ LOOKBACK_HOST_INLINE cudaError_t choose_path(const Problem &problem, std::uint64
   const cudaError_t status = current_device(device);
   if (status != cudaSuccess) return status;
   const auto may_be = [&](path one) { return by == path::look_back && (wanted == path::fastest || wanted == one); };
-  if (can_send<typename Problem::accumulator>)
-    if (may_be(path::cluster) && tiles <= cluster_tiles_at_most &&
-        tiles <= largest_cluster<Problem, small_wave<Problem>>::of(device))
-      by = path::cluster;
-  if (may_be(path::wave) && tiles <= largest_wave<Problem, large_wave<Problem>>::of(device)) by = path::wave;
+  if constexpr (has_waves<Problem>) {
+    if (can_send<typename Problem::accumulator>)
+      if (may_be(path::cluster) && tiles <= cluster_tiles_at_most &&
+          tiles <= largest_cluster<Problem, small_wave<Problem>>::of(device))
+        by = path::cluster;
+    if (may_be(path::wave) && tiles <= largest_wave<Problem, large_wave<Problem>>::of(device)) by = path::wave;
+  }
   if constexpr (can_look_ahead<Problem>::value)
     if (may_be(path::look_ahead) && !writes_over_keys(problem, n) &&
         can_launch_look_ahead<Problem, look_ahead_row<Problem>>::of(device) != 0)
@@ -49,19 +51,25 @@ inline bool is_too_large(cudaError_t status) {
          status == cudaErrorInvalidClusterSize || status == cudaErrorInvalidConfiguration;
 }
 
-/// Launches the scan by `by`, with its state in `state`; path::look_back after prepare_kernel, the others alone.
+/// Launches the scan of one tile, or by a path that takes one kernel, with its state in `state`.
 template <class Problem>
-cudaError_t launch_scan(const Problem &problem, const tile_state<typename Problem::accumulator> &state, std::uint64_t n,
+cudaError_t launch_alone(const Problem &problem, const tile_state<typename Problem::accumulator> &state, std::uint64_t n,
                         path by, const device_facts &device, cudaStream_t stream) {
   const std::uint64_t tiles = Problem::shape::tiles(n);
-  if (tiles == 1) return launch_tiles<Problem, one_tile<Problem>>(problem, state, n, by, stream);
-  if (by == path::cluster || (by == path::wave && tiles <= largest_wave<Problem, small_wave<Problem>>::of(device)))
-    return launch_tiles<Problem, small_wave<Problem>>(problem, state, n, by, stream);
-  if (by == path::wave) return launch_tiles<Problem, large_wave<Problem>>(problem, state, n, by, stream);
-  if constexpr (can_look_ahead<Problem>::value)
-    if (by == path::look_ahead)
-      return launch_look_ahead<Problem, look_ahead_row<Problem>>(problem, state, n, device, stream);
-  return launch_tiles<Problem, look_back_tiles<Problem>>(problem, state, n, by, stream);
+  if constexpr (is_large<Problem>) {
+    return launch_large(problem, state, n, stream);
+  } else {
+    if (tiles == 1) return launch_tiles<Problem, one_tile<Problem>>(problem, state, n, by, stream);
+    if constexpr (can_look_ahead<Problem>::value)
+      if (by == path::look_ahead)
+        return launch_look_ahead<Problem, look_ahead_row<Problem>>(problem, state, n, device, stream);
+    if constexpr (has_waves<Problem>) {
+      if (by == path::cluster || tiles <= largest_wave<Problem, small_wave<Problem>>::of(device))
+        return launch_tiles<Problem, small_wave<Problem>>(problem, state, n, by, stream);
+      return launch_tiles<Problem, large_wave<Problem>>(problem, state, n, by, stream);
+    }
+    return cudaErrorNotSupported; // no path but the look-back
+  }
 }
 
 /// Runs `problem` over n elements on `stream`, in the two phases of CUB: with `storage` null, only writes to `bytes` how
@@ -71,9 +79,12 @@ cudaError_t launch_scan(const Problem &problem, const tile_state<typename Proble
 /// Returns cudaErrorInvalidValue for n < 0 and for storage that is too small; any alignment of it will do. A `by` other
 /// than `fastest` that cannot take the call is cudaErrorNotSupported. One tile is one tile by any path.
 template <class Problem>
-cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_t n, cudaStream_t stream,
+cudaError_t scan(void *storage, std::size_t &bytes, const Problem &problem, std::int64_t n, cudaStream_t stream,
                  path by = path::fastest) {
   using shape = typename Problem::shape;
+  static_assert(sizeof(typename shaped_by<typename Problem::accumulator>::type) <= large_bytes_at_most &&
+                    sizeof(typename Problem::shaping) <= large_bytes_at_most,
+                "lookback: elements and accumulators have at most 4096 bytes");
   if (n < 0) return cudaErrorInvalidValue;
   const auto elements = static_cast<std::uint64_t>(n);
   const std::uint64_t all_tiles = shape::tiles(elements);
@@ -90,17 +101,15 @@ cudaError_t scan(void *storage, std::size_t &bytes, Problem problem, std::int64_
   device_facts device;
   cudaError_t status = choose_path(problem, elements, tiles, by, device);
   if (status != cudaSuccess) return status;
-  tile_state<typename Problem::accumulator> state;
   char *const base = layout.align(storage);
-  if (tiles > 1) state = layout.state(base);
   if (tiles > 1 && by != path::look_back && captures_for_a_part(stream)) by = path::look_back;
   if (tiles == 1 || by != path::look_back) {
-    status = launch_scan(problem, state, elements, by, device, stream);
+    status = launch_alone(problem, tiles > 1 ? layout.state(base) : tile_state<typename Problem::accumulator>{}, elements,
+                          by, device, stream);
     if (tiles == 1 || !is_too_large(status)) return status;
     cudaGetLastError(); // the look-back then crawls on with what there is
   }
-  status = launch_prepare(problem, layout, base, tiles, stream);
-  return status != cudaSuccess ? status : launch_scan(problem, state, elements, path::look_back, device, stream);
+  return launch_look_back(problem, layout, base, elements, stream);
 }
 
 } // namespace lookback::detail

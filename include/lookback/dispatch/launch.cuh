@@ -2,6 +2,7 @@
 // One launch of each kernel, and what the device must be asked before it: once for each kernel and device, not for each call.
 #pragma once
 
+#include <lookback/core/standard.cuh>
 #include <lookback/device/decoupled_look_back.cuh>
 #include <lookback/device/look_ahead.cuh>
 #include <lookback/dispatch/device.cuh>
@@ -9,8 +10,6 @@
 #include <lookback/dispatch/workspace.cuh>
 
 #include <cuda_runtime_api.h>
-
-#include <algorithm>
 
 namespace lookback::detail {
 
@@ -77,26 +76,17 @@ inline cudaLaunchConfig_t launch_of(unsigned blocks, int warps, std::size_t shar
 /// The ways to the same bits.
 enum class path { fastest, cluster, wave, look_back, look_ahead };
 
-/// Empties the cells and saves the boundary keys, in a kernel of its own before the scan.
-template <class Problem>
-LOOKBACK_HOST_INLINE cudaError_t launch_prepare(Problem &problem, const workspace<Problem> &layout, char *base,
+/// Empties the cells and saves `saved`, in a kernel of its own before the scan.
+template <class Problem, class Saved>
+LOOKBACK_HOST_INLINE cudaError_t launch_prepare(const workspace<Problem> &layout, char *base, const Saved &saved,
                                                 unsigned tiles, cudaStream_t stream) {
   const std::size_t words = layout.zeroed_bytes() / sizeof(std::uint64_t);
   auto *const zeroed = reinterpret_cast<std::uint64_t *>(base);
   const auto blocks = std::min(static_cast<unsigned>((words - 1) / prepare_threads + 1), prepare_blocks_at_most);
   launch_attributes none;
   const cudaLaunchConfig_t launch = launch_of(blocks, prepare_threads / simt::warp_threads, 0, none, stream);
-  if constexpr (boundary_of<typename Problem::input_type>::exists) {
-    problem.input.bind_boundary(layout.boundary(base));
-    return cudaLaunchKernelEx(&launch, prepare_kernel<typename Problem::input_type>, problem.input, tiles, zeroed,
-                              words);
-  } else {
-    return cudaLaunchKernelEx(&launch, prepare_kernel<no_initial>, no_initial{}, tiles, zeroed, words);
-  }
+  return cudaLaunchKernelEx(&launch, prepare_kernel<Saved>, saved, tiles, zeroed, words);
 }
-
-template <class Problem, class Tuning>
-using tile_storage = typename tile_scan<Problem, Tuning::value.warps, Tuning::value.where>::storage;
 
 /// One tile, tiles that are one cluster or one wave, or the look-back: the kernel says which, and `by` what its blocks are.
 template <class Problem, class Tuning>
@@ -105,8 +95,7 @@ LOOKBACK_HOST_INLINE cudaError_t launch_tiles(const Problem &problem,
                                               path by, cudaStream_t stream) {
   constexpr look_back_tuning tuning = Tuning::value;
   using storage = tile_storage<Problem, Tuning>;
-  static_assert(sizeof(storage) <= 48 * 1024,
-                "lookback: elements and accumulator are too large for a block's shared memory");
+  static_assert(fits<Problem, Tuning>, "a path that does not fit is not launched");
   const auto tiles = static_cast<unsigned>(Problem::shape::tiles(n));
   launch_attributes attributes;
   const bool is_cluster = by == path::cluster && tuning.where == look::around;
@@ -116,6 +105,47 @@ LOOKBACK_HOST_INLINE cudaError_t launch_tiles(const Problem &problem,
   const int warps = is_cluster ? tuning.warps : tuning.block_warps();
   const cudaLaunchConfig_t launch = launch_of(tiles, warps, sizeof(storage), attributes, stream);
   return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, Tuning>, problem, state, n);
+}
+
+/// A scan of large elements, with its state prepared if there is more than one tile.
+template <class Problem>
+LOOKBACK_HOST_INLINE cudaError_t launch_large(const Problem &problem,
+                                              const tile_state<typename Problem::accumulator> &state, std::uint64_t n,
+                                              cudaStream_t stream) {
+  const auto tiles = static_cast<unsigned>(Problem::shape::tiles(n));
+  launch_attributes attributes;
+  if (tiles > 1) attributes.overlaps_previous();
+  const cudaLaunchConfig_t launch =
+      launch_of(tiles, 1, sizeof(typename large_scan<Problem>::storage), attributes, stream);
+  return cudaLaunchKernelEx(&launch, large_scan_kernel<Problem>, problem, state, n);
+}
+
+/// The look-back, behind the kernel that prepares its state in `base`.
+template <class Problem>
+cudaError_t launch_look_back(Problem problem, const workspace<Problem> &layout, char *base, std::uint64_t n,
+                             cudaStream_t stream) {
+  const auto tiles = static_cast<unsigned>(Problem::shape::tiles(n));
+  const auto launch = [&](const auto &saved, const auto &scanned) {
+    using scanned_type = std::decay_t<decltype(scanned)>;
+    const cudaError_t status = launch_prepare(layout, base, saved, tiles, stream);
+    if (status != cudaSuccess) return status;
+    if constexpr (is_large<scanned_type>)
+      return launch_large(scanned, layout.state(base), n, stream);
+    else
+      return launch_tiles<scanned_type, look_back_tiles<scanned_type>>(scanned, layout.state(base), n, path::look_back,
+                                                                       stream);
+  };
+  static_assert(!reads_initial<Problem> || !boundary_of<typename Problem::input_type>::exists,
+                "by key, the initial value is one of the input");
+  if constexpr (reads_initial<Problem>) {
+    auto *const place = layout.initial(base);
+    return launch(initial_to_save_at(place, problem), with_initial_at(place, problem));
+  } else if constexpr (boundary_of<typename Problem::input_type>::exists) {
+    problem.input.bind_boundary(layout.boundary(base));
+    return launch(problem.input, problem);
+  } else {
+    return launch(no_initial{}, problem);
+  }
 }
 
 /// `ask()` once for each device; the same when racing first calls ask twice. What could not be answered is asked again, and `Worst`

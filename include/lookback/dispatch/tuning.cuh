@@ -3,6 +3,7 @@
 #pragma once
 
 #include <lookback/device/decoupled_look_back.cuh>
+#include <lookback/device/large_scan.cuh>
 #include <lookback/device/look_ahead.cuh>
 
 #include <cstdint>
@@ -59,6 +60,20 @@ struct look_back_tiles {
   static constexpr int rows = Problem::shape::tile_rows, warps = rows < 4 ? rows : 4;
   static constexpr look_back_tuning value{warps, fit_in_shared<Problem, warps, look::back>(10), look::back};
 };
+
+/// Whether a block has the shared memory, without asking for it.
+template <class Problem, class Tuning>
+using tile_storage = typename tile_scan<Problem, Tuning::value.warps, Tuning::value.where>::storage;
+template <class Problem, class Tuning>
+inline constexpr bool fits = sizeof(tile_storage<Problem, Tuning>) <= 48 * 1024;
+
+/// Which kernels a problem has. One that is large has device/large_scan.cuh's alone.
+template <class Problem>
+inline constexpr bool is_large = exchange_of<typename Problem::accumulator> == exchange_by::rounds ||
+                                 !fits<Problem, one_tile<Problem>> || !fits<Problem, look_back_tiles<Problem>>;
+template <class Problem>
+inline constexpr bool has_waves =
+    !is_large<Problem> && fits<Problem, small_wave<Problem>> && fits<Problem, large_wave<Problem>>;
 
 /// The pipeline. H200, us, by stages, tiles in flight, depth, scanning warps, look-ahead warps, when reads were cached as all else:
 ///                     2^24 i32   2^28 i32   2^30 i8   2^27 f64   2^28 by key   2^28 i8 to i32

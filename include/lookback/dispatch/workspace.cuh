@@ -4,12 +4,13 @@
 
 #include <lookback/core/by_key.cuh>
 #include <lookback/device/device_memory.cuh>
+#include <lookback/device/early_initial.cuh>
 #include <lookback/device/tile_state.cuh>
 
 namespace lookback::detail {
 
-/// Layout for `tiles` tiles: first everything that must be zero, then payloads, then the boundary keys. One tile needs
-/// nothing.
+/// Layout for `tiles` tiles: first everything that must be zero, then payloads, then what is saved before the scan: the
+/// boundary keys, or an initial value that may stand in the output. One tile needs nothing.
 template <class Problem>
 class workspace {
   using T = typename Problem::accumulator;
@@ -31,6 +32,7 @@ public:
     take(prefix_payload_, of_groups.payload);
     if constexpr (boundary_of<typename Problem::input_type>::exists)
       take(boundary_, tiles * sizeof(typename boundary_of<typename Problem::input_type>::type));
+    if constexpr (reads_initial<Problem>) take(initial_, sizeof(T));
   }
 
   /// Bytes to ask for. Never 0, since an allocation of nothing may be a null pointer, and a null pointer asks for the size;
@@ -53,6 +55,7 @@ public:
     return result;
   }
   void *boundary(char *base) const { return base + boundary_; }
+  T *initial(char *base) const { return reinterpret_cast<T *>(base + initial_); }
 
 private:
   void take(std::size_t &offset, std::size_t bytes) {
@@ -62,7 +65,7 @@ private:
 
   std::size_t end_ = 0, zeroed_bytes_ = 0;
   std::size_t next_tile_ = 0, tile_totals_ = 0, group_totals_ = 0, group_prefixes_ = 0;
-  std::size_t tile_payload_ = 0, group_payload_ = 0, prefix_payload_ = 0, boundary_ = 0;
+  std::size_t tile_payload_ = 0, group_payload_ = 0, prefix_payload_ = 0, boundary_ = 0, initial_ = 0;
 };
 
 } // namespace lookback::detail

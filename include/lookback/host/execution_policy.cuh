@@ -4,6 +4,7 @@
 
 #include <thrust/system/cpp/execution_policy.h>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace lookback {

@@ -5,11 +5,10 @@
 #include <lookback/core/problem.cuh>
 #include <lookback/core/simt_host.cuh>
 #include <lookback/core/simt_rows.cuh>
+#include <lookback/core/standard.cuh>
 #include <lookback/host/network.cuh>
 
 #include <cuda/std/functional>
-
-#include <functional>
 
 namespace lookback::detail {
 

@@ -3,9 +3,8 @@
 // them, which compilers vectorise.
 #pragma once
 
+#include <lookback/core/standard.cuh>
 #include <lookback/core/tree.cuh>
-
-#include <algorithm>
 
 namespace lookback::detail {
 

@@ -2,8 +2,17 @@
 // A scan on lookback's CPU policy: how many threads, and whether there is anything to share among them.
 #pragma once
 
-#include <lookback/host/decoupled_look_back.cuh>
 #include <lookback/host/execution_policy.cuh>
+
+#if defined(__CUDA_ARCH__)
+namespace lookback::detail {
+/// nvcc's pass for device code, which compiles nothing of the host's, does not read the CPU system either: half a second.
+template <class Derived, class Output, class Make>
+Output run(const host_execution_policy<Derived> &, std::int64_t n, Output result, Make make);
+} // namespace lookback::detail
+#else
+
+#include <lookback/host/decoupled_look_back.cuh>
 #include <lookback/host/float_sum.cuh>
 
 #include <vector>
@@ -109,3 +118,5 @@ Output run(const host_execution_policy<Derived> &, std::int64_t n, Output result
 }
 
 } // namespace lookback::detail
+
+#endif
