@@ -75,6 +75,16 @@
 #define LOOKBACK_TARGETS_SM_90 0
 #endif
 
+/// Whether the host does not know what a function object of type T returns: an extended `__device__` lambda without a
+/// trailing return type.
+#if defined(__CUDACC_EXTENDED_LAMBDA__)
+#define LOOKBACK_HIDES_RETURN_TYPE(T)                                                              \
+  (__nv_is_extended_device_lambda_closure_type(T) &&                                               \
+   !__nv_is_extended_device_lambda_with_preserved_return_type(T))
+#else
+#define LOOKBACK_HIDES_RETURN_TYPE(T) false
+#endif
+
 /// Whether kernels bound their waits, so that a lock-up says who waits for what: in debug builds, which are those without
 /// NDEBUG, like assert.
 #if defined(NDEBUG)
