@@ -22,8 +22,7 @@ std::vector<number> small_numbers(std::size_t n, Random &random) {
 /// What is expected of an output whose labels are its indices.
 std::vector<test::assigned_number> labelled(const std::vector<number> &values) {
   std::vector<test::assigned_number> result(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    result[i].value = values[i], result[i].label = static_cast<number>(i);
+  for (std::size_t i = 0; i < values.size(); ++i) result[i].value = values[i], result[i].label = static_cast<number>(i);
   return result;
 }
 

@@ -75,8 +75,8 @@
 #define LOOKBACK_TARGETS_SM_90 0
 #endif
 
-/// Whether the host does not know what a function object of type T returns: an extended `__device__` lambda without a
-/// trailing return type.
+/// Whether the host does not know what a function object of type T returns: an extended
+/// `__device__` lambda without a trailing return type.
 #if defined(__CUDACC_EXTENDED_LAMBDA__)
 #define LOOKBACK_HIDES_RETURN_TYPE(T)                                                              \
   (__nv_is_extended_device_lambda_closure_type(T) &&                                               \

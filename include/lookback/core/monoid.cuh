@@ -32,22 +32,26 @@ struct equal_to {
 
 namespace detail {
 
-/// The decayed type of `function(arguments...)`, as the host knows it. Every scan that accumulates in the type that a
-/// user's function returns takes it from here, so that a function whose type the host does not know is refused.
+/// The decayed type of `function(arguments...)`, as the host knows it. Every scan that accumulates
+/// in the type that a user's function returns takes it from here, so that a function whose type the
+/// host does not know is refused.
 template <class Function, class... Arguments>
 struct returned {
   static_assert(!LOOKBACK_HIDES_RETURN_TYPE(Function),
-                "lookback: this scan accumulates in the type that the operator (or the transform) returns, and the "
-                "host does not know what an extended __device__ lambda returns. Pass a function object, a "
-                "__host__ __device__ lambda, or cuda::proclaim_return_type<T>(lambda) instead.");
+                "lookback: this scan accumulates in the type that the operator (or the transform) "
+                "returns, and the host does not know what an extended __device__ lambda returns. "
+                "Pass a function object, a __host__ __device__ lambda, or "
+                "cuda::proclaim_return_type<T>(lambda) instead.");
   using type = std::decay_t<decltype(std::declval<Function &>()(std::declval<Arguments>()...))>;
 };
 
-/// The type that an operator's results accumulate in, after P2322: the decayed type of op(Init, Value).
+/// The type that an operator's results accumulate in, after P2322: that of op(Init, Value),
+/// decayed.
 template <class Operator, class Value, class Init = Value>
 using accumulator_t = typename returned<Operator, Init, Value>::type;
 
-/// The value type of an iterator: its own `value_type`, or that of std::iterator_traits where it has none.
+/// The value type of an iterator: its own `value_type`, or that of std::iterator_traits where it
+/// has none.
 template <class Iterator, class = void>
 struct value_of {
   using type = typename std::iterator_traits<Iterator>::value_type;

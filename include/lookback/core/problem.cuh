@@ -65,8 +65,8 @@ inline constexpr bool is_number<__half> = true;
 template <>
 inline constexpr bool is_number<__nv_bfloat16> = true;
 
-/// Memory whose elements are assigned results of another type. No pointer, so that every strategy writes
-/// `output[i] = result`, where it would move the bytes of converted results to a pointer.
+/// Memory whose elements are assigned results of another type. No pointer, so that every strategy
+/// writes `output[i] = result`, where it would move the bytes of converted results to a pointer.
 template <class Value>
 class assigned_output {
 public:
@@ -83,8 +83,8 @@ private:
   Value *memory_;
 };
 
-/// An iterator as kernels take it. A pointer to volatile elements loses the qualifier: no element changes during a scan
-/// but by the scan.
+/// An iterator as kernels take it. A pointer to volatile elements loses the qualifier: no element
+/// changes during a scan but by the scan.
 template <class Iterator>
 Iterator plain_memory(Iterator iterator) {
   return iterator;
@@ -94,15 +94,17 @@ T *plain_memory(volatile T *memory) {
   return const_cast<T *>(memory);
 }
 
-/// Where results of type Result go: `output`, unless it is a pointer through which they must be assigned. A pointer to
-/// Result or from number to number stays one, and so does one through which nothing can be assigned.
+/// Where results of type Result go: `output`, unless it is a pointer through which they must be
+/// assigned. A pointer to Result or from number to number stays one, and so does one through which
+/// nothing can be assigned.
 template <class Result, class Iterator>
 auto output_of(Iterator iterator) {
   const auto output = plain_memory(iterator);
   using plain = std::decay_t<decltype(output)>;
   if constexpr (std::is_pointer<plain>::value) {
     using value = std::remove_pointer_t<plain>;
-    constexpr bool converts = std::is_same<value, Result>::value || (is_number<value> && is_number<Result>);
+    constexpr bool converts =
+        std::is_same<value, Result>::value || (is_number<value> && is_number<Result>);
     if constexpr (!converts && std::is_assignable<value &, const Result &>::value)
       return assigned_output<value>(output);
     else
@@ -153,8 +155,9 @@ template <bool Inclusive, class Accumulator, class Input, class Output, class Op
 auto make_problem(Input input, Output output, Operator op, Initial initial) {
   const auto from = plain_memory(input);
   const auto to = output_of<Accumulator>(output);
-  return scan_problem<Inclusive, Accumulator, std::decay_t<decltype(from)>, std::decay_t<decltype(to)>, Operator,
-                      Initial>(from, to, op, initial, scanned_itself{});
+  return scan_problem<Inclusive, Accumulator, std::decay_t<decltype(from)>,
+                      std::decay_t<decltype(to)>, Operator, Initial>(from, to, op, initial,
+                                                                     scanned_itself{});
 }
 
 } // namespace lookback::detail
