@@ -105,8 +105,7 @@ struct device_problem {
                                Init init) {
     static_assert(!door_initial<Init>::deferred,
                   "lookback::DeviceScan::ExclusiveScanByKey takes an initial value that the host "
-                  "knows. FutureValue "
-                  "and cuda::args::deferred are for the scans without keys.");
+                  "knows. FutureValue and cuda::args::deferred are for the scans without keys.");
     using total = accumulator<Operator, Values, Init>;
     return make_exclusive_by_key<total>(keys, values, out, static_cast<total>(init), equal, op);
   }

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <lookback/dispatch/dispatch.cuh>
-#include <lookback/dispatch/memory.cuh>
+#include <lookback/dispatch/memory_pool.cuh>
 
 // By CCCL's version, since __has_include in front of an older CCCL finds the toolkit's files.
 #if __has_include(<cuda/std/__cccl/version.h>)
@@ -142,9 +142,25 @@ private:
 };
 /// Storage from lookback's pool.
 template <>
-class resource_storage<default_environment> : public pooled_storage {
+class resource_storage<default_environment> {
 public:
-  resource_storage(default_environment, cudaStream_t stream) : pooled_storage(stream) {}
+  resource_storage(default_environment, cudaStream_t stream) : stream_(stream) {}
+  resource_storage(const resource_storage &) = delete;
+  resource_storage &operator=(const resource_storage &) = delete;
+  ~resource_storage() {
+    if (address_ != nullptr) cudaFreeAsync(address_, stream_);
+  }
+  cudaError_t allocate(std::size_t bytes) {
+    cudaMemPool_t pool{};
+    const cudaError_t status = memory_pool(pool);
+    return status != cudaSuccess ? status
+                                 : cudaMallocFromPoolAsync(&address_, bytes, pool, stream_);
+  }
+  void *address() const { return address_; }
+
+private:
+  cudaStream_t stream_;
+  void *address_ = nullptr;
 };
 
 /// Runs `problem` over n elements in one phase, on the stream of `env` and with temporary storage

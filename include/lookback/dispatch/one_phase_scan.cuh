@@ -18,8 +18,10 @@ namespace lookback::detail {
 ///   - cuda::execution::require(...) is always met, determinism::gpu_to_gpu for every type and
 ///     operator, and by key; cuda::execution::tune(...) is accepted and ignored.
 ///   - Temporary storage is allocated and freed in stream order, by the memory resource or from a
-///     pool of lookback's, which keeps what it got (lookback::release_workspace() gives it back).
-///     One tile of 16 KB needs none. cudaErrorMemoryAllocation where a memory resource throws.
+///     pool of lookback's, which keeps what it got until lookback::release_workspace() of
+///     lookback/scan.cuh. In a capture the pool adds nodes to the graph that allocate and free; a
+///     memory resource need not. One tile of 16 KB needs no storage. cudaErrorMemoryAllocation
+///     where a memory resource throws or returns null.
 ///   - The call returns when the scan is enqueued.
 struct one_phase_scan {
 private:
