@@ -51,8 +51,7 @@ public:
   using one_phase_scan::InclusiveSum;
   using one_phase_scan::InclusiveSumByKey;
 
-  /// y(i) = x(0) + x(1) + ... + x(i - 1), y(0) = 0 of the input's value type. Accumulates in the
-  /// type of x + x.
+  /// y(i) = x(0) + ... + x(i - 1), y(0) = 0 of the input's type. Accumulates in the type of x + x.
   template <class Input, class Output, class Count, class... Algorithm,
             detail::if_no_stream<Count> = 0>
   static cudaError_t ExclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
@@ -83,9 +82,9 @@ public:
                 algorithm...);
   }
   /// The same, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
-  template <class Input, class Output, class ScanOp, class A, class B, class Count,
-            class... Algorithm, template <class, class> class Future,
-            detail::if_no_stream<Count> = 0, detail::if_deferred<Future<A, B>> = 0>
+  template <class Input, class Output, class ScanOp, class T = void, class I = void, class Count,
+            class... Algorithm, template <class, class> class Future, class A, class B,
+            detail::if_no_stream<Count> = 0, detail::if_deferred<Future<A, B>, T> = 0>
   static cudaError_t ExclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                    Input d_in, Output d_out, ScanOp scan_op,
                                    Future<A, B> init_value, Count num_items,
@@ -105,9 +104,9 @@ public:
                 algorithm...);
   }
   /// In place, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
-  template <class Data, class ScanOp, class A, class B, class Count, class... Algorithm,
-            template <class, class> class Future, detail::if_count<Count> = 0,
-            detail::if_deferred<Future<A, B>> = 0>
+  template <class Data, class ScanOp, class T = void, class I = void, class Count,
+            class... Algorithm, template <class, class> class Future, class A, class B,
+            detail::if_count<Count> = 0, detail::if_deferred<Future<A, B>, T> = 0>
   static cudaError_t ExclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                    Data d_data, ScanOp scan_op, Future<A, B> init_value,
                                    Count num_items, cudaStream_t stream = nullptr,
@@ -165,9 +164,9 @@ public:
                 algorithm...);
   }
   /// The same, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
-  template <class Input, class Output, class ScanOp, class A, class B, class Count,
-            class... Algorithm, template <class, class> class Future,
-            detail::if_no_stream<Count> = 0, detail::if_deferred<Future<A, B>> = 0>
+  template <class Input, class Output, class ScanOp, class T = void, class I = void, class Count,
+            class... Algorithm, template <class, class> class Future, class A, class B,
+            detail::if_no_stream<Count> = 0, detail::if_deferred<Future<A, B>, T> = 0>
   static cudaError_t InclusiveScanInit(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                        Input d_in, Output d_out, ScanOp scan_op,
                                        Future<A, B> init_value, Count num_items,
@@ -205,9 +204,10 @@ public:
   }
 
   /// Refused at compile time: by key, the host must know the initial value.
-  template <class Keys, class Values, class Output, class ScanOp, class A, class B,
+  template <class Keys, class Values, class Output, class ScanOp, class T = void, class I = void,
             class Equal = equal_to, class Count = std::uint32_t, class... Algorithm,
-            template <class, class> class Future, detail::if_deferred<Future<A, B>> = 0>
+            template <class, class> class Future, class A, class B,
+            detail::if_deferred<Future<A, B>, T> = 0>
   static cudaError_t ExclusiveScanByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                         Keys d_keys_in, Values d_values_in, Output d_values_out,
                                         ScanOp scan_op, Future<A, B> init_value, Count num_items,

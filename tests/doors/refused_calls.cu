@@ -35,3 +35,9 @@ void initial_values_by_key(void *storage, std::size_t &bytes, const int *in, int
   DeviceScan::ExclusiveScanByKey<const int *, const int *, int *, lookback::plus, long>(storage, bytes, in, in, out,
                                                                                         sum, of_long, 5); // 2
 }
+
+void initial_values_of_another_type(void *storage, std::size_t &bytes, const int *in, int *out) {
+  const lookback::FutureValue<int> later(out);
+  DeviceScan::ExclusiveScan<const int *, int *, lookback::plus, long>(storage, bytes, in, out, {}, later, 5);      // 1
+  DeviceScan::InclusiveScanInit<const int *, int *, lookback::plus, short>(storage, bytes, in, out, {}, later, 5); // 2
+}

@@ -38,11 +38,24 @@ struct door_initial<
   static kept keep(const Deferred<Iterator, Bounds> &init) { return kept(__unwrap(init)); }
 };
 
+/// Whether only the device knows Future<A, B>. `Spelled` is void, or a template argument of the
+/// call.
+template <class Future, class Spelled>
+struct deferred_as_spelled;
+template <template <class, class> class Future, class A, class B, class Spelled>
+struct deferred_as_spelled<Future<A, B>, Spelled>
+    : std::bool_constant<door_initial<Future<A, B>>::deferred> {
+  static_assert(!door_initial<Future<A, B>>::deferred || std::is_void<Spelled>::value ||
+                    std::is_same<A, Spelled>::value,
+                "lookback::DeviceScan: the initial value is a FutureValue of another type than the "
+                "template argument says; it would be read on the host");
+};
+
 /// Selects the overloads for an initial value that only the device knows. They exist so that
-/// template arguments that a caller spells out, as for CUB's overloads, never convert one to its
-/// value on the host.
-template <class Init>
-using if_deferred = std::enable_if_t<door_initial<Init>::deferred, int>;
+/// template arguments that a caller spells out, as for CUB's overloads (T and I here), never
+/// convert one to its value on the host: whatever they are, the value is deduced.
+template <class Init, class Spelled = void>
+using if_deferred = std::enable_if_t<deferred_as_spelled<Init, Spelled>::value, int>;
 template <class Init>
 using if_known = std::enable_if_t<!door_initial<Init>::deferred, int>;
 

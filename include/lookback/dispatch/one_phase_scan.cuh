@@ -33,8 +33,7 @@ private:
                        int>;
 
 public:
-  /// y(i) = x(0) + x(1) + ... + x(i - 1), y(0) = 0 of the input's value type. Accumulates in the
-  /// type of x + x.
+  /// y(i) = x(0) + ... + x(i - 1), y(0) = 0 of the input's type. Accumulates in the type of x + x.
   template <class Input, class Output, class Count, class Env = default_environment,
             if_sequence<Output> = 0, if_count<Count> = 0>
   [[nodiscard]] static cudaError_t ExclusiveSum(Input d_in, Output d_out, Count num_items,
@@ -60,9 +59,9 @@ public:
                    item_count(num_items));
   }
   /// The same, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
-  template <class Input, class Output, class ScanOp, class A, class B, class Count,
-            class Env = default_environment, template <class, class> class Future,
-            if_sequence<Output> = 0, if_count<Count> = 0, if_deferred<Future<A, B>> = 0>
+  template <class Input, class Output, class ScanOp, class T = void, class I = void, class Count,
+            class Env = default_environment, template <class, class> class Future, class A, class B,
+            if_sequence<Output> = 0, if_count<Count> = 0, if_deferred<Future<A, B>, T> = 0>
   [[nodiscard]] static cudaError_t ExclusiveScan(Input d_in, Output d_out, ScanOp scan_op,
                                                  Future<A, B> init_value, Count num_items,
                                                  const Env &env = {}) {
@@ -78,9 +77,9 @@ public:
                    item_count(num_items));
   }
   /// In place, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
-  template <class Data, class ScanOp, class A, class B, class Count,
-            class Env = default_environment, template <class, class> class Future,
-            if_sequence<Data> = 0, if_count<Count, Env> = 0, if_deferred<Future<A, B>> = 0>
+  template <class Data, class ScanOp, class T = void, class I = void, class Count,
+            class Env = default_environment, template <class, class> class Future, class A, class B,
+            if_sequence<Data> = 0, if_count<Count, Env> = 0, if_deferred<Future<A, B>, T> = 0>
   [[nodiscard]] static cudaError_t ExclusiveScan(Data d_data, ScanOp scan_op,
                                                  Future<A, B> init_value, Count num_items,
                                                  const Env &env = {}) {
@@ -131,9 +130,9 @@ public:
                    item_count(num_items));
   }
   /// The same, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
-  template <class Input, class Output, class ScanOp, class A, class B, class Count,
-            class Env = default_environment, template <class, class> class Future,
-            if_sequence<Output> = 0, if_count<Count> = 0, if_deferred<Future<A, B>> = 0>
+  template <class Input, class Output, class ScanOp, class T = void, class I = void, class Count,
+            class Env = default_environment, template <class, class> class Future, class A, class B,
+            if_sequence<Output> = 0, if_count<Count> = 0, if_deferred<Future<A, B>, T> = 0>
   [[nodiscard]] static cudaError_t InclusiveScanInit(Input d_in, Output d_out, ScanOp scan_op,
                                                      Future<A, B> init_value, Count num_items,
                                                      const Env &env = {}) {
@@ -169,10 +168,10 @@ public:
   }
 
   /// Refused at compile time: by key, the host must know the initial value.
-  template <class Keys, class Values, class Output, class ScanOp, class A, class B,
+  template <class Keys, class Values, class Output, class ScanOp, class T = void, class I = void,
             class Equal = equal_to, class Count = std::uint32_t, class Env = default_environment,
-            template <class, class> class Future, if_sequence<Values> = 0, if_count<Count> = 0,
-            if_deferred<Future<A, B>> = 0>
+            template <class, class> class Future, class A, class B, if_sequence<Values> = 0,
+            if_count<Count> = 0, if_deferred<Future<A, B>, T> = 0>
   [[nodiscard]] static cudaError_t
   ExclusiveScanByKey(Keys d_keys_in, Values d_values_in, Output d_values_out, ScanOp scan_op,
                      Future<A, B> init_value, Count num_items, Equal equality_op = Equal(),
