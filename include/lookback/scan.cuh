@@ -36,7 +36,7 @@ auto unwrap(thrust::transform_iterator<Function, Base, Reference, Value> iterato
 }
 
 template <class Input, class Transform>
-using transformed_t = std::decay_t<decltype(std::declval<Transform &>()(std::declval<value_t<Input>>()))>;
+using transformed_t = typename returned<Transform, value_t<Input>>::type;
 
 /// `x` behind `transform`, as a sequence of T.
 template <class T, class Input, class Transform>

@@ -165,24 +165,36 @@ struct exclusive_by_key {
   }
 };
 
+/// The pairs of a problem by key over accumulators T, and how the tree over them is cut.
+template <class T, class Keys, class Values, class Output, class Equal, class Operator,
+          class Initial>
+auto make_keyed_input(Keys keys, Values values, const Output &, Equal equal, Operator op,
+                      Initial initial) {
+  using shape = tree_shape<sizeof(T), size_of<typename output_value<Output, T>::type>::value>;
+  return keyed_input<T, Keys, Values, Equal, Operator, Initial, shape::tile_elements>(
+      keys, values, equal, op, initial);
+}
+
 /// y(i) = x(s) . x(s + 1) ... x(i), s the first element of i's run of equal consecutive keys.
 template <class T, class Keys, class Values, class Output, class Equal, class Operator>
 auto make_inclusive_by_key(Keys keys, Values values, Output output, Equal equal, Operator op) {
-  using shape = tree_shape<sizeof(T), size_of<typename output_value<Output, T>::type>::value>;
-  using input = keyed_input<T, Keys, Values, Equal, Operator, no_initial, shape::tile_elements>;
-  return scan_problem<true, keyed<T>, input, Output, segmented_operator<T, Operator>, no_initial, inclusive_by_key>(
-      input(keys, values, equal, op, no_initial{}), output, {op}, {}, {});
+  const auto to = output_of<T>(output);
+  const auto from =
+      make_keyed_input<T>(plain_memory(keys), plain_memory(values), to, equal, op, no_initial{});
+  return scan_problem<true, keyed<T>, std::decay_t<decltype(from)>, std::decay_t<decltype(to)>,
+                      segmented_operator<T, Operator>, no_initial, inclusive_by_key>(from, to, {op},
+                                                                                     {}, {});
 }
 
 /// y(i) = init . x(s) . x(s + 1) ... x(i - 1), s as above; y(s) = init.
 template <class T, class Keys, class Values, class Output, class Equal, class Operator>
 auto make_exclusive_by_key(Keys keys, Values values, Output output, T init, Equal equal, Operator op) {
-  using shape = tree_shape<sizeof(T), size_of<typename output_value<Output, T>::type>::value>;
-  using initial = initial_value<T>;
-  using input = keyed_input<T, Keys, Values, Equal, Operator, initial, shape::tile_elements>;
-  return scan_problem<false, keyed<T>, input, Output, segmented_operator<T, Operator>, initial_value<keyed<T>>,
-                      exclusive_by_key<T>>(input(keys, values, equal, op, initial{init}), output, {op},
-                                           {keyed<T>{init, true}}, {init});
+  const auto to = output_of<T>(output);
+  const auto from = make_keyed_input<T>(plain_memory(keys), plain_memory(values), to, equal, op,
+                                        initial_value<T>{init});
+  return scan_problem<false, keyed<T>, std::decay_t<decltype(from)>, std::decay_t<decltype(to)>,
+                      segmented_operator<T, Operator>, initial_value<keyed<T>>,
+                      exclusive_by_key<T>>(from, to, {op}, {keyed<T>{init, true}}, {init});
 }
 
 } // namespace lookback::detail

@@ -68,6 +68,16 @@
 #endif
 #endif
 
+/// Whether the host does not know what a function object of type T returns: an extended
+/// `__device__` lambda without a trailing return type.
+#if defined(__CUDACC_EXTENDED_LAMBDA__)
+#define LOOKBACK_HIDES_RETURN_TYPE(T)                                                              \
+  (__nv_is_extended_device_lambda_closure_type(T) &&                                               \
+   !__nv_is_extended_device_lambda_with_preserved_return_type(T))
+#else
+#define LOOKBACK_HIDES_RETURN_TYPE(T) false
+#endif
+
 /// Whether this compilation pass may use what came with sm_90. (The host pass of nvcc parses everything.)
 #if defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
 #define LOOKBACK_TARGETS_SM_90 1

@@ -4,6 +4,10 @@
 
 #include <lookback/core/tree.cuh>
 
+// The CUDA headers' half-precision numbers, whose headers are not needed here.
+struct __half;
+struct __nv_bfloat16;
+
 namespace lookback::detail {
 
 /// The result of an element is what was scanned. `needs_item` says whether a projection looks at the element too.
@@ -49,6 +53,67 @@ inline constexpr bool is_integer<int128> = true;
 template <>
 inline constexpr bool is_integer<uint128> = true;
 #endif
+/// The types of num_items.
+template <class T>
+inline constexpr bool is_count = std::is_integral<T>::value || is_integer<T>;
+
+/// Numbers, which an assignment and a cast convert alike.
+template <class T>
+inline constexpr bool is_number = std::is_arithmetic<T>::value || is_integer<T>;
+template <>
+inline constexpr bool is_number<__half> = true;
+template <>
+inline constexpr bool is_number<__nv_bfloat16> = true;
+
+/// Memory whose elements are assigned results of another type. No pointer, so that every strategy
+/// writes `output[i] = result`, where it would move the bytes of converted results to a pointer.
+template <class Value>
+class assigned_output {
+public:
+  using value_type = Value;
+  using difference_type = std::ptrdiff_t;
+  LOOKBACK_HOST_DEVICE explicit assigned_output(Value *memory) : memory_(memory) {}
+  LOOKBACK_HOST_DEVICE Value &operator*() const { return *memory_; }
+  LOOKBACK_HOST_DEVICE Value &operator[](difference_type i) const { return memory_[i]; }
+  LOOKBACK_HOST_DEVICE assigned_output operator+(difference_type distance) const {
+    return assigned_output(memory_ + distance);
+  }
+
+private:
+  Value *memory_;
+};
+
+/// An iterator as kernels take it. A pointer to volatile elements loses the qualifier: no element
+/// changes during a scan but by the scan.
+template <class Iterator>
+Iterator plain_memory(Iterator iterator) {
+  return iterator;
+}
+template <class T>
+T *plain_memory(volatile T *memory) {
+  return const_cast<T *>(memory);
+}
+
+/// Where results of type Result go: `output`, unless it is a pointer through which they must be
+/// assigned. A pointer to Result or from number to number stays one, and so does one through which
+/// nothing can be assigned.
+template <class Result, class Iterator>
+auto output_of(Iterator iterator) {
+  const auto output = plain_memory(iterator);
+  using plain = std::decay_t<decltype(output)>;
+  if constexpr (std::is_pointer<plain>::value) {
+    using value = std::remove_pointer_t<plain>;
+    constexpr bool converts =
+        std::is_same<value, Result>::value || (is_number<value> && is_number<Result>);
+    if constexpr (!converts && std::is_assignable<value &, const Result &>::value)
+      return assigned_output<value>(output);
+    else
+      return output;
+  } else {
+    return output;
+  }
+}
+
 /// Whether a problem's results have the same bits in whatever order its elements are added.
 template <class Problem>
 inline constexpr bool sums_integers =
@@ -88,8 +153,11 @@ struct scan_problem {
 /// A problem with its accumulator and tree deduced from the parts.
 template <bool Inclusive, class Accumulator, class Input, class Output, class Operator, class Initial>
 auto make_problem(Input input, Output output, Operator op, Initial initial) {
-  return scan_problem<Inclusive, Accumulator, Input, Output, Operator, Initial>(input, output, op, initial,
-                                                                                scanned_itself{});
+  const auto from = plain_memory(input);
+  const auto to = output_of<Accumulator>(output);
+  return scan_problem<Inclusive, Accumulator, std::decay_t<decltype(from)>,
+                      std::decay_t<decltype(to)>, Operator, Initial>(from, to, op, initial,
+                                                                     scanned_itself{});
 }
 
 } // namespace lookback::detail

@@ -4,59 +4,10 @@
 // allocation becomes a node of the graph.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <mutex>
+#include <lookback/dispatch/memory_pool.cuh>
 
 namespace lookback {
 namespace detail {
-
-/// Making a pool is no stream operation, so it is right in the middle of somebody's capture too.
-class capture_is_unharmed {
-public:
-  capture_is_unharmed() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  ~capture_is_unharmed() { cudaThreadExchangeStreamCaptureMode(&mode_); }
-  capture_is_unharmed(const capture_is_unharmed &) = delete;
-  capture_is_unharmed &operator=(const capture_is_unharmed &) = delete;
-
-private:
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
-
-/// lookback's pool on the current device, made at the first call; cudaErrorNotSupported where devices have no pools, as some virtual
-/// GPUs: a policy with an allocator needs none. Never destroyed: at exit the driver may be gone first.
-inline cudaError_t memory_pool(cudaMemPool_t &pool) {
-  static std::mutex guard;
-  static auto &pools = *new std::map<int, cudaMemPool_t>;
-  int device = 0;
-  cudaError_t status = cudaGetDevice(&device);
-  if (status != cudaSuccess) return status;
-  const std::lock_guard<std::mutex> lock(guard);
-  const auto found = pools.find(device);
-  if (found != pools.end()) {
-    pool = found->second;
-    return cudaSuccess;
-  }
-  const capture_is_unharmed relaxed;
-  cudaMemPoolProps properties{};
-  properties.allocType = cudaMemAllocationTypePinned;
-  properties.location.type = cudaMemLocationTypeDevice;
-  properties.location.id = device;
-  status = cudaMemPoolCreate(&pool, &properties);
-  if (status != cudaSuccess) return status;
-  std::uint64_t keep_everything = std::numeric_limits<std::uint64_t>::max();
-  status = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_everything);
-  if (status != cudaSuccess) {
-    cudaMemPoolDestroy(pool);
-    return status;
-  }
-  pools[device] = pool;
-  return cudaSuccess;
-}
 
 /// Storage that a stream's work may use until this object is gone from the host's point of view: freed in stream order.
 class pooled_storage {
