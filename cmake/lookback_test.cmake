@@ -7,7 +7,8 @@
 #
 # Each test belongs to one of two runs, `test` and, with LOOKBACK_VERIFY, `verify`: what does not say otherwise by
 # if(LOOKBACK_VERIFY) is of the first. Programs for a GPU run in the first, or are reported as skipped there without
-# having been built; the second compiles them for every architecture.
+# having been built; the second compiles them for every architecture, and runs those that are declared while
+# lookback_gpu_tests_run is set.
 find_package(doctest REQUIRED)
 
 # Built and run before everything else, so that results show early.
@@ -54,7 +55,7 @@ function(lookback_gpu_test name)
     lookback_skipped_gpu_test(${name})
     return()
   endif()
-  if(NOT LOOKBACK_VERIFY)
+  if(NOT LOOKBACK_VERIFY OR lookback_gpu_tests_run)
     add_test(NAME ${name} COMMAND ${name})
     # One at a time: a test may ask for most of the GPU's memory.
     set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)

@@ -3,13 +3,13 @@
 #include <lookback/execution_policy.cuh>
 
 #include <support/buffers.cuh>
+#include <support/constant_iterator.hpp>
 #include <support/operators.hpp>
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
 #include <support/sizes.hpp>
 
 #include <thrust/device_vector.h>
-#include <thrust/iterator/constant_iterator.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/discard_iterator.h>
 #include <thrust/iterator/permutation_iterator.h>
@@ -161,7 +161,7 @@ TEST_CASE("iterators: computed keys and values by key") {
   for (std::size_t n : lengths(random)) {
     INFO("n = ", n);
     const thrust::counting_iterator<std::int64_t> index(0);
-    const thrust::constant_iterator<std::int32_t> one(1);
+    const auto one = test::constant_iterator(std::int32_t{1});
     const test::guarded_buffer<std::int32_t> ranks(n);
     thrust::inclusive_scan_by_key(lookback::par, index, index + n, one, ranks.data(), test::same_octave{});
     const auto actual = ranks.download();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <lookback/execution_policy.cuh>
 
+#include <support/in_kernel.cuh>
 #include <support/policies.cuh>
 #include <support/thrust_calls.hpp>
 
@@ -11,6 +12,26 @@
 namespace {
 
 TEST_FUNCTIONS(through_thrust, thrust);
+
+/// In the order of test::visit_scans.
+struct calls_in_kernel {
+  static constexpr int count = 9;
+  template <class Policy>
+  __device__ void operator()(const Policy &policy, test::scan_arguments a, std::size_t n) const {
+    const test::compose_words op{};
+    const test::triple_plus_one<test::word> f{};
+    const test::word init = test::initial;
+    thrust::inclusive_scan(policy, a.in, a.in_end, a.out);
+    thrust::inclusive_scan(policy, a.in, a.in_end, a.out += n, op);
+    thrust::inclusive_scan(policy, a.in, a.in_end, a.out += n, init, op);
+    thrust::exclusive_scan(policy, a.in, a.in_end, a.out += n);
+    thrust::exclusive_scan(policy, a.in, a.in_end, a.out += n, init);
+    thrust::exclusive_scan(policy, a.in, a.in_end, a.out += n, init, op);
+    thrust::transform_inclusive_scan(policy, a.in, a.in_end, a.out += n, f, op);
+    thrust::transform_inclusive_scan(policy, a.in, a.in_end, a.out += n, f, init, op);
+    thrust::transform_exclusive_scan(policy, a.in, a.in_end, a.out += n, f, init, op);
+  }
+};
 
 } // namespace
 
@@ -25,4 +46,14 @@ TEST_CASE("lookback::par, lookback::par_nosync: the nine scans without keys") {
       test::check_every_policy(name, out, expected, [&](const auto &policy) { return call(policy, arguments); });
     });
   }
+}
+
+TEST_CASE("lookback's policies in device code: the nine scans without keys, in the calling thread") {
+  TEST_RANDOM(random);
+  const auto check = [](const test::words &in) {
+    test::check_calls_in_kernels<calls_in_kernel>(
+        in, in, [&](auto compare) { test::visit_scans<through_thrust>(in, compare); });
+  };
+  check(test::words(10, 1));
+  for (std::size_t n : {0u, 1u, 1000u}) check(test::random_values<test::word>(n, random));
 }

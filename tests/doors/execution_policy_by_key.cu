@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <lookback/execution_policy.cuh>
 
+#include <support/in_kernel.cuh>
 #include <support/policies.cuh>
 #include <support/thrust_calls.hpp>
 
@@ -11,6 +12,24 @@
 namespace {
 
 TEST_FUNCTIONS(through_thrust, thrust);
+
+/// In the order of test::visit_scans_by_key.
+struct calls_in_kernel {
+  static constexpr int count = 7;
+  template <class Policy>
+  __device__ void operator()(const Policy &policy, test::scan_arguments a, std::size_t n) const {
+    const test::compose_words op{};
+    const test::same_octave same{};
+    const test::word init = test::initial, *const end = a.keys + n;
+    thrust::inclusive_scan_by_key(policy, a.keys, end, a.in, a.out);
+    thrust::inclusive_scan_by_key(policy, a.keys, end, a.in, a.out += n, same);
+    thrust::inclusive_scan_by_key(policy, a.keys, end, a.in, a.out += n, same, op);
+    thrust::exclusive_scan_by_key(policy, a.keys, end, a.in, a.out += n);
+    thrust::exclusive_scan_by_key(policy, a.keys, end, a.in, a.out += n, init);
+    thrust::exclusive_scan_by_key(policy, a.keys, end, a.in, a.out += n, init, same);
+    thrust::exclusive_scan_by_key(policy, a.keys, end, a.in, a.out += n, init, same, op);
+  }
+};
 
 } // namespace
 
@@ -25,4 +44,16 @@ TEST_CASE("lookback::par, lookback::par_nosync: the seven scans by key") {
       test::check_every_policy(name, out, expected, [&](const auto &policy) { return call(policy, arguments); });
     });
   }
+}
+
+TEST_CASE("lookback's policies in device code: the seven scans by key, in the calling thread") {
+  TEST_RANDOM(random);
+  const auto check = [](const test::words &keys, const test::words &in) {
+    test::check_calls_in_kernels<calls_in_kernel>(in, keys, [&](auto compare) {
+      test::visit_scans_by_key<through_thrust>(keys, in, compare);
+    });
+  };
+  check(test::words(10, 3), test::words(10, 1));
+  for (std::size_t n : {0u, 1u, 1000u})
+    check(test::random_keys<test::word>(n, random), test::random_values<test::word>(n, random));
 }

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <vector>
 
 namespace {
@@ -17,6 +18,13 @@ namespace {
 bool is_no_device(cudaError_t error) { return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver; }
 
 constexpr int n = 100000;
+
+/// Nothing of it can be called on a device, its copy constructor neither.
+struct plus_on_the_host {
+  plus_on_the_host() = default;
+  plus_on_the_host(const plus_on_the_host &) {}
+  std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a + b; }
+};
 
 } // namespace
 
@@ -55,6 +63,12 @@ TEST_CASE("lookback::host without a device") {
   thrust::inclusive_scan(lookback::host, data.begin(), data.end(), data.begin());
   CHECK_EQ(data.front(), 1u);
   CHECK_EQ(data.back(), static_cast<std::uint32_t>(n));
+
+  // nvcc does not warn of iterators and operators that a device cannot call.
+  std::deque<std::uint32_t> sums(n, 1);
+  const plus_on_the_host op;
+  thrust::inclusive_scan(lookback::host, sums.begin(), sums.end(), sums.begin(), op);
+  CHECK_EQ(sums.back(), static_cast<std::uint32_t>(n));
 }
 
 int main(int argc, char **argv) {

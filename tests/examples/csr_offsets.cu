@@ -13,7 +13,6 @@
 
 #include <thrust/copy.h>
 #include <thrust/extrema.h>
-#include <thrust/iterator/constant_iterator.h>
 #include <thrust/reduce.h>
 #include <thrust/scan.h>
 #include <thrust/scatter.h>
@@ -70,11 +69,10 @@ csr row_offsets(const graph &g) {
 
   // Histogram: equal sources side by side, then the length of every run.
   example::vector<std::uint32_t> sources(g.sources.begin(), g.sources.end()), present(sources.size());
-  example::vector<std::uint64_t> counts(sources.size());
+  example::vector<std::uint64_t> ones(sources.size(), 1), counts(sources.size());
   thrust::sort(example::policy, sources.begin(), sources.end());
-  const auto runs = thrust::reduce_by_key(example::policy, sources.begin(), sources.end(),
-                                          thrust::make_constant_iterator(std::uint64_t(1)), present.begin(),
-                                          counts.begin());
+  const auto runs = thrust::reduce_by_key(example::policy, sources.begin(), sources.end(), ones.begin(),
+                                          present.begin(), counts.begin());
   thrust::scatter(example::policy, counts.begin(), runs.second, present.begin(), rows.degrees.begin());
 
   thrust::exclusive_scan(example::policy, rows.degrees.begin(), rows.degrees.end(), rows.offsets.begin());

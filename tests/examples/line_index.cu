@@ -10,8 +10,8 @@
 // 10 to 18 bytes per byte; what stays is 8 bytes per line.
 #include "example.cuh"
 
+#include <cuda/std/functional>
 #include <thrust/copy.h>
-#include <thrust/functional.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/scatter.h>
 #include <thrust/transform_scan.h>
@@ -39,7 +39,7 @@ public:
 
     const double begin = example::now();
     thrust::transform_exclusive_scan(example::policy, bytes.begin(), bytes.end(), place.begin(), is_newline{},
-                                     std::uint64_t{0}, thrust::plus<std::uint64_t>{});
+                                     std::uint64_t{0}, cuda::std::plus<std::uint64_t>{});
     scan_seconds += example::now() - begin;
 
     const std::uint64_t count = place.back() + is_newline{}(before[n - 1]); // lines that start in this chunk

@@ -2,13 +2,13 @@
 // Iterators that are no pointers: computed, permuted, zipped, discarded, transformed on the way out, and a deque's.
 #include <lookback/execution_policy.cuh>
 
+#include <support/constant_iterator.hpp>
 #include <support/operators.hpp>
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
 #include <support/sizes.hpp>
 
 #include <thrust/host_vector.h>
-#include <thrust/iterator/constant_iterator.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/discard_iterator.h>
 #include <thrust/iterator/permutation_iterator.h>
@@ -110,7 +110,7 @@ TEST_CASE("lookback::host: an output that computes, one that discards, computed 
     CHECK(thrust::inclusive_scan(lookback::host, in.begin(), in.end(), nothing, op) == nothing + n);
 
     const thrust::counting_iterator<std::int64_t> index(0);
-    const thrust::constant_iterator<word> one(1);
+    const auto one = test::constant_iterator(word{1});
     thrust::inclusive_scan_by_key(lookback::host, index, index + n, one, out.begin(), test::same_octave{});
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < n; ++i) wrong += out[i] != i % 8 + 1;

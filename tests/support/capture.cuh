@@ -11,8 +11,9 @@
 
 namespace test {
 
-/// What `work` puts into `stream`. Under the global capture mode cudaMalloc and every synchronisation are errors that
-/// also invalidate the capture, so a graph that exists proves that neither was called.
+/// What `work` puts into `stream`. Under the global capture mode every synchronisation is an error that also invalidates
+/// the capture, and so is cudaMalloc where the caller has not allowed it: a graph that exists proves that neither was
+/// called.
 class captured {
 public:
   template <class Work>
@@ -34,10 +35,26 @@ public:
     if (graph_) cudaGraphDestroy(graph_);
   }
 
+  cudaGraph_t graph() const { return graph_; }
+  /// What was instantiated from it remains.
+  void destroy_graph() {
+    REQUIRE_CUDA(cudaGraphDestroy(graph_));
+    graph_ = nullptr;
+  }
+
   std::size_t nodes() const {
     std::size_t count = 0;
     REQUIRE_CUDA(cudaGraphGetNodes(graph_, nullptr, &count));
     return count;
+  }
+
+  std::vector<cudaGraphNodeType> node_types() const {
+    std::vector<cudaGraphNode_t> all(nodes());
+    std::size_t count = all.size();
+    if (count != 0) REQUIRE_CUDA(cudaGraphGetNodes(graph_, all.data(), &count));
+    std::vector<cudaGraphNodeType> types(count);
+    for (std::size_t i = 0; i < count; ++i) REQUIRE_CUDA(cudaGraphNodeGetType(all[i], &types[i]));
+    return types;
   }
 
   /// Mangled names of the kernels in the graph.

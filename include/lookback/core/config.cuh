@@ -33,6 +33,28 @@
 #define LOOKBACK_NO_EXECUTION_CHECK
 #endif
 
+/// Whether this is nvcc's pass for device code, in which `lookback::par` of a kernel is compiled.
+#if defined(__CUDA_ARCH__)
+#define LOOKBACK_IN_DEVICE_CODE 1
+#else
+#define LOOKBACK_IN_DEVICE_CODE 0
+#endif
+/// A constant of namespace scope for the host and for kernels.
+#if LOOKBACK_IN_DEVICE_CODE
+#define LOOKBACK_GLOBAL_CONSTANT __device__ constexpr
+#else
+#define LOOKBACK_GLOBAL_CONSTANT inline constexpr
+#endif
+
+/// The inline namespace of everything that depends on the default stream, which --default-stream
+/// of nvcc chooses for one translation unit. Units that differ in it must have functions and types of their
+/// own: of two that share a name, the linker keeps one.
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
+#define LOOKBACK_DEFAULT_STREAM per_thread_default_stream
+#else
+#define LOOKBACK_DEFAULT_STREAM legacy_default_stream
+#endif
+
 /// A loop that must be unrolled in a kernel, since it indexes registers; and one that must not be: a few iterations that few calls
 /// need, which the compiler would write out four times wherever they stand.
 #if defined(__CUDA_ARCH__)

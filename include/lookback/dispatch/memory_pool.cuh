@@ -14,7 +14,8 @@
 
 namespace lookback::detail {
 
-/// Making a pool is no stream operation, so it is right in the middle of somebody's capture too.
+/// Allows this thread to make a pool or to allocate while streams are being captured. Neither is a
+/// stream operation, so no capture misses anything.
 class capture_is_unharmed {
 public:
   capture_is_unharmed() { cudaThreadExchangeStreamCaptureMode(&mode_); }

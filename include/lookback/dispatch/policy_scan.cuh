@@ -6,60 +6,91 @@
 #include <lookback/dispatch/memory.cuh>
 
 #include <thrust/memory.h>
-#include <thrust/system/cuda/detail/par.h>
 #include <thrust/system/cuda/detail/util.h>
+#include <thrust/version.h>
+// Thrust's plain policies. From 3.2 on they are beside their base class; the version decides and
+// not __has_include, which also finds the older header of the toolkit behind a newer CCCL.
+#if THRUST_VERSION < 300200
+#include <thrust/system/cuda/detail/par.h>
+#else
+#include <thrust/system/cuda/detail/execution_policy.h>
+#endif
 
 #include <cstdint>
 #include <string>
 
 namespace lookback {
 
-/// Base of lookback's CUDA policies. It derives from Thrust's, so every algorithm that is not a scan runs in Thrust's CUDA
-/// backend; for the scans lookback's overloads name the policy exactly, and win.
+/// Base of lookback's CUDA policies. It derives from Thrust's, so every algorithm that is not a
+/// scan runs in Thrust's CUDA backend; for the scans lookback's overloads name the policy exactly,
+/// and win.
 template <class Derived>
 struct execution_policy : thrust::cuda_cub::execution_policy<Derived> {};
 
 namespace detail {
 
-/// What `policy.with(algorithm)` returns: scans by that algorithm, on the policy's stream and with its memory; everything else
-/// as without it.
+inline namespace LOOKBACK_DEFAULT_STREAM {
+
+/// The stream that `stream` means in this translation unit: null is its default stream.
+LOOKBACK_HOST_DEVICE inline cudaStream_t stream_here(cudaStream_t stream) {
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
+  return stream == nullptr ? cudaStreamPerThread : stream;
+#else
+  return stream == nullptr ? cudaStreamLegacy : stream;
+#endif
+}
+
+} // namespace LOOKBACK_DEFAULT_STREAM
+
+/// What `policy.with(algorithm)` returns: scans by that algorithm, on the policy's stream and with
+/// its memory; everything else as without it.
 template <class Policy, class Algorithm>
 class algorithm_policy : public lookback::execution_policy<algorithm_policy<Policy, Algorithm>> {
 public:
-  algorithm_policy(const Policy &policy, const Algorithm &algorithm) : policy_(policy), algorithm_(algorithm) {}
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE algorithm_policy(const Policy &policy, const Algorithm &algorithm)
+      : policy_(policy), algorithm_(algorithm) {}
   /// The same algorithm on another stream.
-  auto on(cudaStream_t stream) const { return policy_.on(stream).with(algorithm_); }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE auto on(cudaStream_t stream) const {
+    return policy_.on(stream).with(algorithm_);
+  }
   /// The same algorithm with temporary memory from `allocator`.
+  LOOKBACK_NO_EXECUTION_CHECK
   template <class Allocator>
-  auto operator()(Allocator &&allocator) const {
+  LOOKBACK_HOST_DEVICE auto operator()(Allocator &&allocator) const {
     return policy_(std::forward<Allocator>(allocator)).with(algorithm_);
   }
   const Policy &policy() const { return policy_; }
   const Algorithm &algorithm() const { return algorithm_; }
 
 private:
-  friend cudaStream_t get_stream(const algorithm_policy &exec) {
+  friend LOOKBACK_HOST_DEVICE cudaStream_t get_stream(const algorithm_policy &exec) {
     return thrust::cuda_cub::stream(const_cast<Policy &>(exec.policy_));
   }
-  friend bool must_perform_optional_stream_synchronization(const algorithm_policy &exec) {
-    return thrust::cuda_cub::must_perform_optional_synchronization(const_cast<Policy &>(exec.policy_));
+  friend LOOKBACK_HOST_DEVICE bool
+  must_perform_optional_stream_synchronization(const algorithm_policy &exec) {
+    return thrust::cuda_cub::must_perform_optional_synchronization(
+        const_cast<Policy &>(exec.policy_));
   }
   Policy policy_;
   Algorithm algorithm_;
 };
 
-/// What Thrust's own algorithms call for memory: it comes from where the policy has it from without an algorithm.
+/// What Thrust's own algorithms call for memory: it comes from where the policy has it from without
+/// an algorithm.
 template <class T, class Policy, class Algorithm>
 auto get_temporary_buffer(algorithm_policy<Policy, Algorithm> &exec, std::ptrdiff_t n) {
   return thrust::get_temporary_buffer<T>(exec.policy(), n);
 }
 template <class Pointer, class Policy, class Algorithm>
-void return_temporary_buffer(algorithm_policy<Policy, Algorithm> &exec, Pointer address, std::ptrdiff_t n) {
+void return_temporary_buffer(algorithm_policy<Policy, Algorithm> &exec, Pointer address,
+                             std::ptrdiff_t n) {
   thrust::return_temporary_buffer(exec.policy(), address, n);
 }
 
-/// A policy that says nothing of temporary memory: it takes from lookback's pool. Thrust's own plain policies count,
-/// since what they would do is allocate and free on every call.
+/// A policy that says nothing of temporary memory: it takes from lookback's pool. Thrust's own
+/// plain policies count, since what they would do is allocate and free on every call.
 template <class Policy>
 struct uses_pool : std::false_type {};
 template <>
@@ -71,15 +102,18 @@ struct uses_pool<thrust::cuda_cub::execute_on_stream> : std::true_type {};
 template <>
 struct uses_pool<thrust::cuda_cub::execute_on_stream_nosync> : std::true_type {};
 
-/// Storage from the allocator that the policy carries, or from whatever its owner has taught Thrust to call for it.
+/// Storage from the allocator that the policy carries, or from whatever its owner has taught Thrust
+/// to call for it.
 template <class Policy>
 class policy_storage {
-  using buffer = decltype(thrust::get_temporary_buffer<std::uint8_t>(std::declval<Policy &>(), std::ptrdiff_t{}));
+  using buffer = decltype(thrust::get_temporary_buffer<std::uint8_t>(std::declval<Policy &>(),
+                                                                     std::ptrdiff_t{}));
 
 public:
-  policy_storage(Policy &policy, cudaStream_t, std::size_t bytes) : policy_(policy) {
+  policy_storage(Policy &policy, cudaStream_t, cudaGraph_t, std::size_t bytes) : policy_(policy) {
     if (bytes == 0) return;
-    buffer_ = thrust::get_temporary_buffer<std::uint8_t>(policy, static_cast<std::ptrdiff_t>(bytes));
+    buffer_ =
+        thrust::get_temporary_buffer<std::uint8_t>(policy, static_cast<std::ptrdiff_t>(bytes));
     // Null must not turn the scan into a silent size query.
     if (address() == nullptr)
       thrust::cuda_cub::throw_on_error(cudaErrorMemoryAllocation,
@@ -88,7 +122,8 @@ public:
   policy_storage(const policy_storage &) = delete;
   policy_storage &operator=(const policy_storage &) = delete;
   ~policy_storage() {
-    if (address() != nullptr) thrust::return_temporary_buffer(policy_, buffer_.first, buffer_.second);
+    if (address() != nullptr)
+      thrust::return_temporary_buffer(policy_, buffer_.first, buffer_.second);
   }
   void *address() { return thrust::raw_pointer_cast(buffer_.first); }
 
@@ -97,12 +132,19 @@ private:
   buffer buffer_{};
 };
 
-/// Storage from the pool.
+/// Storage from the pool, or of the graph that the stream is being captured into.
 template <class Policy>
 class pool_storage {
 public:
-  pool_storage(Policy &, cudaStream_t stream, std::size_t bytes) : memory_(stream) {
-    if (bytes > 0) thrust::cuda_cub::throw_on_error(memory_.allocate(bytes), "lookback: allocating temporary storage");
+  pool_storage(Policy &, cudaStream_t stream, cudaGraph_t graph, std::size_t bytes)
+      : memory_(stream) {
+    if (bytes == 0) return;
+    thrust::cuda_cub::throw_on_error(
+        memory_.allocate(bytes, graph),
+        graph == nullptr
+            ? "lookback: allocating temporary storage"
+            : "lookback: allocating temporary storage that belongs to the captured graph; "
+              "par(allocator).on(stream) takes it from your allocator instead");
   }
   void *address() { return memory_.address(); }
 
@@ -110,26 +152,17 @@ private:
   pooled_storage memory_;
 };
 
-/// Waits for the stream unless it is being captured: then there is nothing to wait for, and asking would end the capture.
-inline cudaError_t synchronize_unless_capturing(cudaStream_t stream) {
-  // The legacy default stream cannot be, and not asking saves 0.08 of 14 us.
-  if (stream == cudaStreamLegacy) return cudaStreamSynchronize(stream);
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  const cudaError_t status = cudaStreamIsCapturing(stream, &capture);
-  if (status != cudaSuccess || capture != cudaStreamCaptureStatusNone) return status;
-  return cudaStreamSynchronize(stream);
-}
-
-/// Runs the problem that `make()` describes over n elements by `algorithm`. Returns result + n; for n <= 0 returns `result`
-/// untouched, having called nothing.
-/// Throws thrust::system_error with CUDA's status; whatever was allocated is freed, in stream order, either way.
+/// Runs the problem that `make()` describes over n elements by `algorithm`. Returns result + n; for
+/// n <= 0 returns `result` untouched, having called nothing. Throws thrust::system_error with
+/// CUDA's status; whatever was allocated is freed, in stream order, either way.
 template <class Algorithm, class Derived, class Output, class Make>
-LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm, const thrust::cuda_cub::execution_policy<Derived> &exec,
+LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm,
+                                   const thrust::cuda_cub::execution_policy<Derived> &exec,
                                    std::int64_t n, Output result, Make make) {
   using thrust::cuda_cub::throw_on_error;
   if (n <= 0) return result;
   auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
-  const cudaStream_t stream = thrust::cuda_cub::stream(policy);
+  const cudaStream_t stream = stream_here(thrust::cuda_cub::stream(policy));
   const auto problem = make();
   std::size_t bytes = 0;
   throw_on_error(scan_by(algorithm, nullptr, bytes, problem, n, stream),
@@ -138,22 +171,31 @@ LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm, const thrust::cud
   // One tile needs no storage: then nothing is allocated, and any address will do.
   char unused;
   const bool allocates = bytes > sizeof(unused);
-  std::conditional_t<uses_pool<Derived>::value, pool_storage<Derived>, policy_storage<Derived>> storage(
-      policy, stream, allocates ? bytes : 0);
+  const bool synchronizes = thrust::cuda_cub::must_perform_optional_synchronization(policy);
+  cudaGraph_t graph = nullptr;
+  if (allocates || synchronizes)
+    throw_on_error(graph_of(stream, graph),
+                   "lookback: asking whether the stream is being captured");
+  std::conditional_t<uses_pool<Derived>::value, pool_storage<Derived>, policy_storage<Derived>>
+      storage(policy, stream, graph, allocates ? bytes : 0);
   void *const address = allocates ? storage.address() : &unused;
   const cudaError_t status = scan_by(algorithm, address, bytes, problem, n, stream);
-  if (status != cudaSuccess) throw_on_error(status, std::string(why_not(algorithm, status, problem, n)).c_str());
-  if (thrust::cuda_cub::must_perform_optional_synchronization(policy))
-    throw_on_error(synchronize_unless_capturing(stream), "lookback: waiting for the scan");
+  if (status != cudaSuccess)
+    throw_on_error(status, std::string(why_not(algorithm, status, problem, n)).c_str());
+  // In a capture there is nothing to wait for, and asking would end it.
+  if (synchronizes && graph == nullptr)
+    throw_on_error(cudaStreamSynchronize(stream), "lookback: waiting for the scan");
   return result + n;
 }
 
 template <class Derived, class Output, class Make>
-Output run(const thrust::cuda_cub::execution_policy<Derived> &exec, std::int64_t n, Output result, Make make) {
+Output run(const thrust::cuda_cub::execution_policy<Derived> &exec, std::int64_t n, Output result,
+           Make make) {
   return run_by(fastest{}, exec, n, result, make);
 }
 template <class Policy, class Algorithm, class Output, class Make>
-Output run(const algorithm_policy<Policy, Algorithm> &exec, std::int64_t n, Output result, Make make) {
+Output run(const algorithm_policy<Policy, Algorithm> &exec, std::int64_t n, Output result,
+           Make make) {
   return run_by(exec.algorithm(), exec.policy(), n, result, make);
 }
 
