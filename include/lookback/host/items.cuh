@@ -91,6 +91,11 @@ simt::lines_to_come lines_of(const Problem &problem, std::ptrdiff_t first, std::
     return {};
 }
 
+/// Whether results can be constructed in a simt::line_stream: it keeps their addresses modulo a cache line.
+template <class Problem>
+inline constexpr bool can_stream = std::is_pointer<typename Problem::output_type>::value &&
+                                   alignof(typename Problem::stored) <= simt::cache_line;
+
 /// Whether items are accumulators where they are, and accumulators are results as they are.
 template <class Problem, class View, class Output, class T = typename Problem::accumulator>
 inline constexpr bool is_unchanged = std::is_pointer<Output>::value &&std::is_same<typename Problem::stored, T>::value

@@ -39,7 +39,7 @@ public:
 
 private:
   // Loads and stores of the CPU's vectors then lie within a cache line.
-  alignas(is_plain<T> ? 64 : alignof(uninitialized_array<T, Capacity>)) uninitialized_array<T, Capacity> items_;
+  alignas(T) alignas(is_plain<T> ? 64 : 1) uninitialized_array<T, Capacity> items_;
   int size_ = 0; // counted only where it matters
 };
 

@@ -78,26 +78,28 @@ public:
       done = existing_ / row_elements;
       for (int r = 0; r < done; ++r) add_base(prefix, r);
       const auto rows = output_ + first_;
-      if constexpr (std::is_pointer<output_type>::value) {
+      int r = 0;
+      if constexpr (can_stream<Problem>) {
         if (streams_) {
           simt::line_stream<row_elements * sizeof(stored)> lines(rows);
-          for (int r = 0; r < done; ++r) {
+          for (; r < done; ++r) {
             scan_whole_row(prefix, r, coming, static_cast<stored *>(lines.next()));
             lines.push();
           }
-        } else {
-          for (int r = 0; r < done; ++r) scan_whole_row(prefix, r, coming, rows + r * row_elements);
         }
+      }
+      if constexpr (std::is_pointer<output_type>::value) {
+        for (; r < done; ++r) scan_whole_row(prefix, r, coming, rows + r * row_elements);
       } else {
-        for (int r = 0; r < done; ++r) {
+        for (; r < done; ++r) {
           uninitialized_array<stored, row_elements> results;
           scan_whole_row(prefix, r, coming, &results[0]);
           for (int i = 0; i < row_elements; ++i) rows[r * row_elements + i] = results[i];
         }
       }
     }
-    for (int r = std::max(done, 0); r * row_elements < existing_;
-         ++r) { // done >= 0 anyway: it is said for the compiler
+    // done >= 0 anyway: it is said for the compiler
+    for (int r = std::max(done, 0); r * row_elements < existing_; ++r) {
       if (prefix == nullptr && r == 0)
         scan_row(r, nullptr);
       else
