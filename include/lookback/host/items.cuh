@@ -78,7 +78,7 @@ public:
 private:
   input input_;
   std::ptrdiff_t first_ = 0;
-  ordered_room<T, stay ? 1 : Capacity> kept_;
+  ordered_room<T, stay ? 1 : Capacity, 2 * most_in_place> kept_; // by key, values of 8 bytes are 16 with their flags
 };
 
 /// Elements `first` to `end` of the input, if they lie in memory: for tiles to come, of which the core then waits for memory

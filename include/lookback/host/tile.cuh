@@ -91,9 +91,9 @@ public:
       if constexpr (std::is_pointer<output_type>::value) {
         for (; r < done; ++r) scan_whole_row(prefix, r, coming, rows + r * row_elements);
       } else {
+        ordered_room<stored, row_elements> results;
         for (; r < done; ++r) {
-          uninitialized_array<stored, row_elements> results;
-          scan_whole_row(prefix, r, coming, &results[0]);
+          scan_whole_row(prefix, r, coming, results.address());
           for (int i = 0; i < row_elements; ++i) rows[r * row_elements + i] = results[i];
         }
       }
@@ -243,9 +243,8 @@ private:
   std::ptrdiff_t first_ = 0;
   int existing_ = 0;
   ordered_room<T, Rows * lane_count> vectors_; // V, inclusive: (rows, 32)
-  ordered_room<T, is_plain<T> && !sums ? Rows * lane_count : lane_count>
-      spare_;     // the same, for what is on the way to V and from it
-  lanes<T> rows_; // R, inclusive: (rows)
+  ordered_room<T, !is_plain<T> ? 1 : sums ? lane_count : Rows * lane_count> spare_; // the same, on the way to V and from it
+  lanes<T> rows_;                              // R, inclusive: (rows)
 };
 
 } // namespace lookback::detail
