@@ -45,8 +45,9 @@ public:
   const T *address() const { return &items_[0]; }
 
 private:
+  using array = uninitialized_array<T, Capacity>;
   // Loads and stores of the CPU's vectors then lie within a cache line.
-  alignas(T) alignas(is_plain<T> ? 64 : 1) uninitialized_array<T, Capacity> items_;
+  alignas(array) alignas(is_plain<T> ? 64 : 1) array items_;
 };
 template <class T, int Capacity, std::size_t MostInPlace>
 class room<T, Capacity, MostInPlace, false> : public raw_room<T> {
