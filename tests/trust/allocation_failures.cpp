@@ -107,4 +107,5 @@ void at_every_size(const char *name, Operator op) {
 TEST_CASE("lookback::host: an allocation that fails, each in turn") {
   at_every_size<std::uint32_t>("words", test::compose_words{});
   at_every_size<test::self_copied>("objects", test::compose{});
+  at_every_size<test::sized<1024>>("values whose tiles are on the heap", test::compose{});
 }

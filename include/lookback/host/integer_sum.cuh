@@ -81,7 +81,7 @@ public:
     const auto results = problem_.output + first_;
     T running = prefix != nullptr ? *prefix : T{};
     int i = 0;
-    if constexpr (std::is_pointer<decltype(problem_.output)>::value) {
+    if constexpr (can_stream<Problem>) {
       if (streams_) {
         using stored = typename Problem::stored;
         simt::line_stream<row * sizeof(stored)> lines(results);

@@ -5,42 +5,11 @@
 
 #include <lookback/core/standard.cuh>
 #include <lookback/core/tree.cuh>
+#include <lookback/host/room.cuh>
 
 namespace lookback::detail {
 
 inline constexpr int lane_count = 32;
-
-/// A value that is nothing but bytes: it can be written over without being ended first.
-template <class T>
-inline constexpr bool is_plain = std::is_trivially_copyable<T>::value;
-
-/// Room for at most `Capacity` values, filled in order from place 0. What is there is ended with the room.
-template <class T, int Capacity>
-class ordered_room {
-public:
-  ordered_room() {}
-  ordered_room(const ordered_room &) = delete;
-  ordered_room &operator=(const ordered_room &) = delete;
-  ~ordered_room() { clear(); }
-
-  const T &operator[](int i) const { return items_[i]; }
-  T *address() { return &items_[0]; }
-  const T *address() const { return &items_[0]; }
-  template <class Value>
-  void set(int i, Value &&value) {
-    construct(items_[i], std::forward<Value>(value));
-    if constexpr (!is_plain<T>) size_ = i + 1;
-  }
-  void clear() {
-    if constexpr (!is_plain<T>)
-      while (size_ > 0) items_[--size_].~T();
-  }
-
-private:
-  // Loads and stores of the CPU's vectors then lie within a cache line.
-  alignas(is_plain<T> ? 64 : alignof(uninitialized_array<T, Capacity>)) uninitialized_array<T, Capacity> items_;
-  int size_ = 0; // counted only where it matters
-};
 
 /// One value a lane: (32)
 template <class T>

@@ -14,8 +14,7 @@ Output run(const host_execution_policy<Derived> &, std::int64_t n, Output result
 
 #include <lookback/host/decoupled_look_back.cuh>
 #include <lookback/host/float_sum.cuh>
-
-#include <vector>
+#include <lookback/host/separate_results.cuh>
 
 namespace lookback::detail {
 
@@ -42,19 +41,14 @@ void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
   }
 }
 
-/// Whether neighbouring results are parts of one word, which two threads must not write at once.
-template <class Output>
-inline constexpr bool shares_words =
-    std::is_same<decltype(*std::declval<Output &>()), std::vector<bool>::reference>::value;
-
 /// Scans n elements. Out of line, so that scan() is not.
 template <class Problem>
 LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem, std::int64_t n) {
   using shape = typename Problem::shape;
-  const std::size_t threads = shares_words<typename Problem::output_type>
-                                  ? 1
-                                  : useful_threads(n * static_cast<std::int64_t>(shape::element_bytes));
-  if (threads > 1) return threaded_scan<Problem>(problem, n).run(threads);
+  if constexpr (separate_results<typename Problem::output_type>::value) {
+    const std::size_t threads = useful_threads(n * static_cast<std::int64_t>(shape::element_bytes));
+    if (threads > 1) return threaded_scan<Problem>(problem, n).run(threads);
+  }
   if constexpr (is_integer_sum<Problem>) {
     scan_sum(problem, n);
   } else if constexpr (is_float_sum<Problem>) {

@@ -12,6 +12,8 @@ template <int Count, class T, class View, class Operator>
 T fold(const View &items, int first, Operator &op) {
   if constexpr (Count == 1)
     return items[first];
+  else if constexpr (!is_small<T>)
+    return fold_vector<Count, T>([&](int k) -> decltype(auto) { return items[first + k]; }, op);
   else
     return static_cast<T>(op(fold<Count - 1, T>(items, first, op), items[first + Count - 1]));
 }

@@ -4,10 +4,10 @@
 
 #include <lookback/core/by_key.cuh>
 #include <lookback/device/tile_state.cuh>
+#include <lookback/host/room.cuh>
 
 #include <cuda/atomic>
 
-#include <memory>
 #include <vector>
 
 namespace lookback::detail {
@@ -32,21 +32,6 @@ struct host_memory {
   static void store_release(std::uint32_t *address, std::uint32_t value) {
     shared<std::uint32_t>(*address).store(value, cuda::memory_order_release);
   }
-};
-
-/// Uninitialised room for `count` objects.
-template <class T>
-class raw_room {
-public:
-  explicit raw_room(std::size_t count) : count_(count), address_(std::allocator<T>().allocate(count)) {}
-  raw_room(const raw_room &) = delete;
-  raw_room &operator=(const raw_room &) = delete;
-  ~raw_room() { std::allocator<T>().deallocate(address_, count_); }
-  T *address() const { return address_; }
-
-private:
-  std::size_t count_;
-  T *address_;
 };
 
 /// An array of empty cells, and the memory under it. Values that were published end with it.

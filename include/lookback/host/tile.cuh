@@ -78,26 +78,28 @@ public:
       done = existing_ / row_elements;
       for (int r = 0; r < done; ++r) add_base(prefix, r);
       const auto rows = output_ + first_;
-      if constexpr (std::is_pointer<output_type>::value) {
+      int r = 0;
+      if constexpr (can_stream<Problem>) {
         if (streams_) {
           simt::line_stream<row_elements * sizeof(stored)> lines(rows);
-          for (int r = 0; r < done; ++r) {
+          for (; r < done; ++r) {
             scan_whole_row(prefix, r, coming, static_cast<stored *>(lines.next()));
             lines.push();
           }
-        } else {
-          for (int r = 0; r < done; ++r) scan_whole_row(prefix, r, coming, rows + r * row_elements);
         }
+      }
+      if constexpr (std::is_pointer<output_type>::value) {
+        for (; r < done; ++r) scan_whole_row(prefix, r, coming, rows + r * row_elements);
       } else {
-        for (int r = 0; r < done; ++r) {
-          uninitialized_array<stored, row_elements> results;
-          scan_whole_row(prefix, r, coming, &results[0]);
+        ordered_room<stored, row_elements> results;
+        for (; r < done; ++r) {
+          scan_whole_row(prefix, r, coming, results.address());
           for (int i = 0; i < row_elements; ++i) rows[r * row_elements + i] = results[i];
         }
       }
     }
-    for (int r = std::max(done, 0); r * row_elements < existing_;
-         ++r) { // done >= 0 anyway: it is said for the compiler
+    // done >= 0 anyway: it is said for the compiler
+    for (int r = std::max(done, 0); r * row_elements < existing_; ++r) {
       if (prefix == nullptr && r == 0)
         scan_row(r, nullptr);
       else
@@ -241,9 +243,8 @@ private:
   std::ptrdiff_t first_ = 0;
   int existing_ = 0;
   ordered_room<T, Rows * lane_count> vectors_; // V, inclusive: (rows, 32)
-  ordered_room<T, is_plain<T> && !sums ? Rows * lane_count : lane_count>
-      spare_;     // the same, for what is on the way to V and from it
-  lanes<T> rows_; // R, inclusive: (rows)
+  ordered_room<T, !is_plain<T> ? 1 : sums ? lane_count : Rows * lane_count> spare_; // the same, on the way to V and from it
+  lanes<T> rows_;                              // R, inclusive: (rows)
 };
 
 } // namespace lookback::detail
