@@ -14,7 +14,7 @@ namespace {
 using test::kind;
 using test::word;
 
-/// Enough for the look-back, whose first kernel is not its only one.
+/// More than one tile.
 constexpr std::size_t n = 100000;
 
 } // namespace

@@ -48,7 +48,7 @@ TEST_CASE("lookback::par, lookback::par_nosync: the nine scans without keys") {
   }
 }
 
-TEST_CASE("lookback's policies in device code: the nine scans without keys, in the calling thread") {
+TEST_CASE("lookback's policies in device code: the nine scans without keys, in one thread") {
   TEST_RANDOM(random);
   const auto check = [](const test::words &in) {
     test::check_calls_in_kernels<calls_in_kernel>(

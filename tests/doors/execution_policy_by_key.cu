@@ -46,7 +46,7 @@ TEST_CASE("lookback::par, lookback::par_nosync: the seven scans by key") {
   }
 }
 
-TEST_CASE("lookback's policies in device code: the seven scans by key, in the calling thread") {
+TEST_CASE("lookback's policies in device code: the seven scans by key, in one thread") {
   TEST_RANDOM(random);
   const auto check = [](const test::words &keys, const test::words &in) {
     test::check_calls_in_kernels<calls_in_kernel>(in, keys, [&](auto compare) {

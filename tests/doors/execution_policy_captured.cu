@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// A captured scan in a graph: its temporary storage is the graph's, for as long as anything of it can run.
+// SPDX-License-Identifier: MIT A captured scan in a graph: its temporary storage is the graph's,
+// for as long as anything of it can run.
 #include <lookback/execution_policy.cuh>
 
 #include <support/allocator.cuh>
@@ -30,7 +30,9 @@ public:
   cudaGraph_t graph() const { return graph_.graph(); }
   test::captured &captured() { return graph_; }
   void poison() { out_.poison(); }
-  void check() const { CHECK_EQ(test::first_difference(out_.download(), expected_), test::nowhere); }
+  void check() const {
+    CHECK_EQ(test::first_difference(out_.download(), expected_), test::nowhere);
+  }
 
 private:
   test::guarded_buffer<word> in_, out_;

@@ -71,8 +71,8 @@ csr row_offsets(const graph &g) {
   example::vector<std::uint32_t> sources(g.sources.begin(), g.sources.end()), present(sources.size());
   example::vector<std::uint64_t> ones(sources.size(), 1), counts(sources.size());
   thrust::sort(example::policy, sources.begin(), sources.end());
-  const auto runs = thrust::reduce_by_key(example::policy, sources.begin(), sources.end(), ones.begin(),
-                                          present.begin(), counts.begin());
+  const auto runs = thrust::reduce_by_key(example::policy, sources.begin(), sources.end(),
+                                          ones.begin(), present.begin(), counts.begin());
   thrust::scatter(example::policy, counts.begin(), runs.second, present.begin(), rows.degrees.begin());
 
   thrust::exclusive_scan(example::policy, rows.degrees.begin(), rows.degrees.end(), rows.offsets.begin());

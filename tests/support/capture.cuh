@@ -11,9 +11,9 @@
 
 namespace test {
 
-/// What `work` puts into `stream`. Under the global capture mode every synchronisation is an error that also invalidates
-/// the capture, and so is cudaMalloc where the caller has not allowed it: a graph that exists proves that neither was
-/// called.
+/// What `work` puts into `stream`. Under the global capture mode every synchronisation is an error
+/// that also invalidates the capture, and so is cudaMalloc in a thread that has not allowed itself
+/// unsafe calls: a graph that exists proves that neither was called.
 class captured {
 public:
   template <class Work>

@@ -33,7 +33,7 @@
 #define LOOKBACK_NO_EXECUTION_CHECK
 #endif
 
-/// Whether this is nvcc's pass for device code, in which `lookback::par` of a kernel is compiled.
+/// Whether this is nvcc's pass for device code, which also reads what the host calls.
 #if defined(__CUDA_ARCH__)
 #define LOOKBACK_IN_DEVICE_CODE 1
 #else
@@ -46,9 +46,9 @@
 #define LOOKBACK_GLOBAL_CONSTANT inline constexpr
 #endif
 
-/// The inline namespace of everything that depends on the default stream, which --default-stream
-/// of nvcc chooses for one translation unit. Units that differ in it must have functions and types of their
-/// own: of two that share a name, the linker keeps one.
+/// The inline namespace of everything that depends on the default stream, which nvcc's option
+/// --default-stream chooses for one translation unit. Units that differ in it must have functions
+/// and types of their own: of two that share a name, the linker keeps one.
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
 #define LOOKBACK_DEFAULT_STREAM per_thread_default_stream
 #else
