@@ -16,9 +16,11 @@ TEST_FUNCTIONS(through_thrust, thrust);
 TEST_CASE("lookback::host: the 16 scans") {
   TEST_RANDOM(random);
   // A vector, a row, a tile, tiles of several groups, in part each.
-  for (std::size_t n : {std::size_t{3}, std::size_t{77}, std::size_t{3001}, 150000 + random() % 1000}) {
+  for (std::size_t n :
+       {std::size_t{3}, std::size_t{77}, std::size_t{3001}, 150000 + random() % 1000}) {
     INFO("n = ", n);
-    const test::words in = test::random_values<test::word>(n, random), keys = test::random_keys<test::word>(n, random);
+    const test::words in = test::random_values<test::word>(n, random),
+                      keys = test::random_keys<test::word>(n, random);
     test::words out(n);
     const test::scan_arguments arguments{in.data(), in.data() + n, keys.data(), out.data()};
     const auto check = [&](const char *name, const test::words &expected, auto call) {

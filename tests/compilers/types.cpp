@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scans of lookback::host over types of every temper, for every compiler that can be found (CMakeLists.txt).
+// Scans of lookback::host over types of every temper, for every compiler that can be found
+// (CMakeLists.txt).
 #include <lookback/execution_policy.cuh>
 
 #include <support/operators.hpp>
@@ -41,7 +42,8 @@ TEST_CASE("lookback::host: over-aligned, objects, strings, deques") {
   TEST_RANDOM(random);
   using wide = test::sized<128, 128>;
   for (const std::size_t n : {std::size_t{37}, std::size_t{3000}, std::size_t{40000}}) {
-    check_inclusive("128 bytes, aligned to as many", test::random_values<wide>(n, random), test::compose{});
+    check_inclusive("128 bytes, aligned to as many", test::random_values<wide>(n, random),
+                    test::compose{});
     check_inclusive("objects", test::random_values<test::self_copied>(n, random), test::compose{});
   }
   check_inclusive("strings", std::vector<std::string>(700, "ab"), std::plus<>{});
@@ -49,8 +51,10 @@ TEST_CASE("lookback::host: over-aligned, objects, strings, deques") {
   const auto in = test::random_values<std::uint32_t>(3000, random);
   const std::deque<std::uint32_t> from(in.begin(), in.end());
   std::vector<std::uint32_t> out(in.size());
-  thrust::exclusive_scan(lookback::host, from.begin(), from.end(), out.begin(), 5u, test::compose_words{});
-  CHECK_EQ(test::first_difference(out, test::serial_exclusive(in, test::compose_words{}, 5u)), test::nowhere);
+  thrust::exclusive_scan(lookback::host, from.begin(), from.end(), out.begin(), 5u,
+                         test::compose_words{});
+  CHECK_EQ(test::first_difference(out, test::serial_exclusive(in, test::compose_words{}, 5u)),
+           test::nowhere);
 }
 
 TEST_CASE("lookback::host: std::vector<bool>") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Accumulators much larger than the elements, on a thread whose stack has 256 KB. A stack overflow ends the program.
+// Accumulators much larger than the elements, on a thread whose stack has 256 KB. A stack overflow
+// ends the program.
 #include <lookback/execution_policy.cuh>
 
 #include <support/operators.hpp>
@@ -21,7 +22,8 @@ namespace {
 using byte = std::uint8_t;
 using bytes = std::vector<byte>;
 
-/// An affine map of a byte, first and last in `Bytes` bytes. Not valid, and never again, if one of them is lost.
+/// An affine map of a byte, first and last in `Bytes` bytes. Not valid, and never again, if one of
+/// them is lost.
 template <std::size_t Bytes>
 struct padded {
   padded(byte map) : first(map), last(map) {}
@@ -79,8 +81,8 @@ void check(const char *name) {
   const compose_padded op{};
   const std::equal_to<byte> equal{};
   // A vector, a row, a tile in part, the edge of one, some tiles.
-  for (const std::size_t n : {std::size_t{1}, std::size_t{16}, std::size_t{40}, std::size_t{513}, std::size_t{1000},
-                              std::size_t{16385}, 35000 + random() % 1000}) {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{16}, std::size_t{40}, std::size_t{513},
+                              std::size_t{1000}, std::size_t{16385}, 35000 + random() % 1000}) {
     INFO(name, ", n = ", n);
     const auto in = test::random_values<byte>(n, random), keys = test::random_keys<byte>(n, random);
     const std::deque<byte> computed(in.begin(), in.end());
@@ -88,19 +90,27 @@ void check(const char *name) {
     bytes out(n);
     std::deque<byte> deque_out(n);
 
-    on_a_small_stack([&] { thrust::exclusive_scan(lookback::host, in.data(), in.data() + n, out.data(), init, op); });
+    on_a_small_stack([&] {
+      thrust::exclusive_scan(lookback::host, in.data(), in.data() + n, out.data(), init, op);
+    });
     CHECK_EQ(test::first_difference(out, exclusive), test::nowhere);
-    on_a_small_stack([&] { thrust::inclusive_scan(lookback::host, in.data(), in.data() + n, out.data(), init, op); });
-    CHECK_EQ(test::first_difference(out, test::serial_inclusive<byte>(in, compose_bytes, 3)), test::nowhere);
     on_a_small_stack([&] {
-      thrust::exclusive_scan(lookback::host, computed.begin(), computed.end(), deque_out.begin(), init, op);
+      thrust::inclusive_scan(lookback::host, in.data(), in.data() + n, out.data(), init, op);
     });
-    CHECK_EQ(test::first_difference({deque_out.begin(), deque_out.end()}, exclusive), test::nowhere);
+    CHECK_EQ(test::first_difference(out, test::serial_inclusive<byte>(in, compose_bytes, 3)),
+             test::nowhere);
     on_a_small_stack([&] {
-      thrust::exclusive_scan_by_key(lookback::host, keys.data(), keys.data() + n, in.data(), out.data(), init, equal,
-                                    op);
+      thrust::exclusive_scan(lookback::host, computed.begin(), computed.end(), deque_out.begin(),
+                             init, op);
     });
-    CHECK_EQ(test::first_difference(out, test::serial_exclusive_by_key<byte>(keys, in, equal, compose_bytes, 3)),
+    CHECK_EQ(test::first_difference({deque_out.begin(), deque_out.end()}, exclusive),
+             test::nowhere);
+    on_a_small_stack([&] {
+      thrust::exclusive_scan_by_key(lookback::host, keys.data(), keys.data() + n, in.data(),
+                                    out.data(), init, equal, op);
+    });
+    CHECK_EQ(test::first_difference(
+                 out, test::serial_exclusive_by_key<byte>(keys, in, equal, compose_bytes, 3)),
              test::nowhere);
   }
 }
@@ -121,9 +131,10 @@ TEST_CASE("lookback::host: accumulators of 4,096 bytes over bytes, on several th
   const auto in = test::random_values<byte>(n, random);
   bytes out(n);
   using T = padded<4096>;
-  const auto problem = lookback::detail::make_problem<false, T>(in.data(), out.data(), compose_padded{},
-                                                                lookback::detail::initial_value<T>{T(3)});
+  const auto problem = lookback::detail::make_problem<false, T>(
+      in.data(), out.data(), compose_padded{}, lookback::detail::initial_value<T>{T(3)});
   using scan = lookback::detail::threaded_scan<std::decay_t<decltype(problem)>>;
   on_a_small_stack([&] { scan(problem, static_cast<std::int64_t>(n)).run(3); });
-  CHECK_EQ(test::first_difference(out, test::serial_exclusive<byte>(in, compose_bytes, 3)), test::nowhere);
+  CHECK_EQ(test::first_difference(out, test::serial_exclusive<byte>(in, compose_bytes, 3)),
+           test::nowhere);
 }

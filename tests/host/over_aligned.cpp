@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Types aligned to more than a cache line. UBSan checks the alignment of every object that a scan reads or constructs.
+// Types aligned to more than a cache line. UBSan checks the alignment of every object that a scan
+// reads or constructs.
 #include <lookback/execution_policy.cuh>
 
 #include <support/operators.hpp>
@@ -21,7 +22,9 @@ struct alignas(128) aligned_object {
   explicit aligned_object(word map_ = 1) : map(map_) {}
   aligned_object(const aligned_object &other) : map(other.map) {}
   aligned_object &operator=(const aligned_object &other) = default;
-  friend bool operator==(const aligned_object &a, const aligned_object &b) { return a.map == b.map; }
+  friend bool operator==(const aligned_object &a, const aligned_object &b) {
+    return a.map == b.map;
+  }
   word map;
 };
 struct compose_objects {
@@ -41,7 +44,8 @@ struct alignas(Alignment) aligned_result {
 template <class T, class Operator>
 void check_scans(const char *name, Operator op) {
   TEST_RANDOM(random);
-  for (std::size_t n : test::edge_sizes(sizeof(T), sizeof(T), (std::size_t{5} << 20) / sizeof(T), random)) {
+  for (std::size_t n :
+       test::edge_sizes(sizeof(T), sizeof(T), (std::size_t{5} << 20) / sizeof(T), random)) {
     INFO(name, ", n = ", n);
     const auto in = test::random_values<T>(n, random);
     const T init = test::random_value<T>::make(random);
@@ -50,7 +54,8 @@ void check_scans(const char *name, Operator op) {
     CHECK_EQ(test::first_difference(out, test::serial_inclusive(in, op)), test::nowhere);
     thrust::exclusive_scan(lookback::host, in.rbegin(), in.rend(), out.begin(), init, op);
     const std::vector<T> reversed(in.rbegin(), in.rend());
-    CHECK_EQ(test::first_difference(out, test::serial_exclusive(reversed, op, init)), test::nowhere);
+    CHECK_EQ(test::first_difference(out, test::serial_exclusive(reversed, op, init)),
+             test::nowhere);
   }
 }
 
@@ -61,9 +66,11 @@ void check_stored_past_the_caches(Operator op) {
   const std::size_t n = 20000 + random() % 1000;
   const auto in = test::random_values<word>(n, random);
   std::vector<aligned_result<Alignment>> out(n);
-  const auto problem =
-      lookback::detail::make_problem<true, word>(in.data(), out.data(), op, lookback::detail::no_initial{});
-  lookback::detail::threaded_scan<std::decay_t<decltype(problem)>>(problem, static_cast<std::int64_t>(n), true).run(2);
+  const auto problem = lookback::detail::make_problem<true, word>(in.data(), out.data(), op,
+                                                                  lookback::detail::no_initial{});
+  lookback::detail::threaded_scan<std::decay_t<decltype(problem)>>(
+      problem, static_cast<std::int64_t>(n), true)
+      .run(2);
   std::vector<word> values;
   for (const auto &result : out) values.push_back(result.value);
   CHECK_EQ(test::first_difference(values, test::serial_inclusive(in, op)), test::nowhere);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Results that are bits of words, behind proxies: no word is written by two threads. What is known to be safe still has several.
+// Results that are bits of words, behind proxies: no word is written by two threads. What is known
+// to be safe still has several.
 #include <lookback/execution_policy.cuh>
 
 #include <support/random.hpp>
@@ -22,8 +23,9 @@ namespace {
 using byte = std::uint8_t;
 using bits = std::vector<bool>;
 
-/// Whether several threads have come. The first waits a while for a second one: otherwise it might have done all there is to do
-/// before the second has started. (A second one may have started and wait for what the first has yet to publish.)
+/// Whether several threads have come. The first waits a while for a second one: otherwise it might
+/// have done all there is to do before the second has started. (A second one may have started and
+/// wait for what the first has yet to publish.)
 class meeting {
 public:
   void come() {
@@ -32,7 +34,8 @@ public:
     if (first == me || several_.load(std::memory_order_relaxed)) return;
     if (first == std::thread::id{} && first_.compare_exchange_strong(first, me)) {
       const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(400);
-      while (!several_.load() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+      while (!several_.load() && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::yield();
     } else {
       several_ = true;
     }
@@ -67,7 +70,9 @@ public:
   class reference {
   public:
     reference(watched_bits *to, std::ptrdiff_t at) : to_(to), at_(at) {}
-    const reference &operator=(bool bit) const { return to_->write(static_cast<std::size_t>(at_), bit), *this; }
+    const reference &operator=(bool bit) const {
+      return to_->write(static_cast<std::size_t>(at_), bit), *this;
+    }
     operator bool() const { return to_->read(static_cast<std::size_t>(at_)); }
 
   private:
@@ -91,7 +96,9 @@ public:
   bit_iterator operator--(int) { return {to_, at_--}; }
   friend bit_iterator operator+(bit_iterator it, std::ptrdiff_t i) { return it += i; }
   friend bit_iterator operator-(bit_iterator it, std::ptrdiff_t i) { return it -= i; }
-  friend std::ptrdiff_t operator-(const bit_iterator &a, const bit_iterator &b) { return a.at_ - b.at_; }
+  friend std::ptrdiff_t operator-(const bit_iterator &a, const bit_iterator &b) {
+    return a.at_ - b.at_;
+  }
   friend bool operator==(const bit_iterator &a, const bit_iterator &b) { return a.at_ == b.at_; }
   friend bool operator!=(const bit_iterator &a, const bit_iterator &b) { return a.at_ != b.at_; }
 
@@ -125,12 +132,14 @@ struct odd_pairs {
   }
 };
 
-/// So many that several threads share them, and bits that begin within a word, as then those of every tile do.
+/// So many that several threads share them, and bits that begin within a word, as then those of
+/// every tile do.
 struct input {
   template <class Random>
   explicit input(Random &random)
       : n((std::size_t{5} << 20) + random() % 1000), begin(1 + random() % 63),
-        values(test::random_below<byte>(n, 2, random)), expected(test::serial_inclusive(values, odd{})) {}
+        values(test::random_below<byte>(n, 2, random)),
+        expected(test::serial_inclusive(values, odd{})) {}
   std::size_t n, begin;
   std::vector<byte> values, expected;
 };
@@ -149,25 +158,31 @@ using transformed = thrust::transform_output_iterator<itself, Output>;
 
 // Lvalues.
 static_assert(separate<int *> && separate<volatile int *> && separate<std::vector<int>::iterator>);
-static_assert(separate<std::deque<bool>::iterator> && separate<thrust::host_vector<bool>::iterator>);
+static_assert(separate<std::deque<bool>::iterator> &&
+              separate<thrust::host_vector<bool>::iterator>);
 static_assert(separate<thrust::pointer<int, thrust::host_system_tag>>);
 // Wrappers around them.
-static_assert(separate<transformed<int *>> && separate<transformed<transformed<std::deque<int>::iterator>>>);
+static_assert(separate<transformed<int *>> &&
+              separate<transformed<transformed<std::deque<int>::iterator>>>);
 static_assert(separate<thrust::zip_iterator<thrust::tuple<int *, transformed<char *>>>>);
 static_assert(separate<thrust::permutation_iterator<int *, const int *>>);
-static_assert(separate<std::reverse_iterator<transformed<int *>>> && separate<thrust::reverse_iterator<int *>>);
+static_assert(separate<std::reverse_iterator<transformed<int *>>> &&
+              separate<thrust::reverse_iterator<int *>>);
 static_assert(separate<thrust::transform_input_output_iterator<itself, itself, int *>>);
 static_assert(separate<thrust::discard_iterator<>>);
 // Bits, and proxies that nothing is known of.
 static_assert(!separate<bits::iterator> && !separate<std::reverse_iterator<bits::iterator>>);
-static_assert(!separate<transformed<bits::iterator>> && !separate<transformed<transformed<bits::iterator>>>);
+static_assert(!separate<transformed<bits::iterator>> &&
+              !separate<transformed<transformed<bits::iterator>>>);
 static_assert(!separate<thrust::zip_iterator<thrust::tuple<int *, bits::iterator>>>);
 static_assert(!separate<thrust::permutation_iterator<bits::iterator, const int *>>);
 static_assert(!separate<thrust::transform_input_output_iterator<itself, itself, bits::iterator>>);
 static_assert(!separate<bit_iterator> && !separate<std::reverse_iterator<bit_iterator>>);
 #if THRUST_VERSION >= 300200
-static_assert(separate<cuda::transform_output_iterator<itself, int *>> && separate<cuda::discard_iterator>);
-static_assert(separate<cuda::zip_iterator<int *, char *>> && !separate<cuda::zip_iterator<int *, bits::iterator>>);
+static_assert(separate<cuda::transform_output_iterator<itself, int *>> &&
+              separate<cuda::discard_iterator>);
+static_assert(separate<cuda::zip_iterator<int *, char *>> &&
+              !separate<cuda::zip_iterator<int *, bits::iterator>>);
 static_assert(!separate<cuda::transform_output_iterator<itself, bits::iterator>>);
 #endif
 
@@ -225,12 +240,14 @@ TEST_CASE("lookback::host: bytes behind wrappers, and computed input, have sever
   meeting who;
   SUBCASE("transformed output") {
     thrust::inclusive_scan(lookback::host, x.values.begin(), x.values.end(),
-                           thrust::make_transform_output_iterator(out.begin(), recording{&who}), odd{});
+                           thrust::make_transform_output_iterator(out.begin(), recording{&who}),
+                           odd{});
   }
   SUBCASE("bits as input") {
     const bits in(x.values.begin(), x.values.end());
     const auto first = thrust::make_transform_iterator(in.begin(), recording{&who});
-    thrust::inclusive_scan(lookback::host, first, first + static_cast<std::ptrdiff_t>(x.n), out.begin(), odd{});
+    thrust::inclusive_scan(lookback::host, first, first + static_cast<std::ptrdiff_t>(x.n),
+                           out.begin(), odd{});
   }
   CHECK(who.several());
   CHECK_EQ(test::first_difference(out, x.expected), test::nowhere);

@@ -56,8 +56,8 @@ public:
   line_stream &operator=(const line_stream &) = delete;
   ~line_stream() { std::memcpy(lines_ + begin_, room_ + begin_, end_ - begin_); }
 
-  /// Where the next `Bytes` bytes are to be put. Keeps the address modulo a cache line, and no more: objects that are aligned to
-  /// more cannot be constructed here.
+  /// Where the next `Bytes` bytes are to be put. Keeps the address modulo a cache line: objects
+  /// of a larger alignment cannot be constructed here.
   void *next() { return room_ + end_; }
   /// They are there.
   void push() {

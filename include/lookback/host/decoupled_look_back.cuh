@@ -23,7 +23,8 @@ class threaded_scan {
   using tile_scan = std::conditional_t<is_integer_sum<Problem>, sum_tile<Problem>, tree_tile<Problem>>;
   static constexpr std::size_t group_tiles = shape::group_tiles;
   /// Tiles a ticket: they share one exchange with the other threads, whose caches it disturbs. Two batches fit a core's
-  /// second-level cache. One where accumulators are much larger than elements: then a tile may take many megabytes.
+  /// second-level cache. One where accumulators are much larger than elements: a tile may then take
+  /// many megabytes.
   static constexpr std::size_t batch_tiles = shape::tile_elements * sizeof(T) <= (1 << 20) ? 16 : 1;
   using batch = std::unique_ptr<tile_scan>[batch_tiles];
 

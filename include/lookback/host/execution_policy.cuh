@@ -17,11 +17,14 @@ struct host_execution_policy : thrust::cpp::execution_policy<Derived> {};
 /// The type of lookback::host.
 struct host_t : host_execution_policy<host_t> {};
 
-/// Scans by lookback on the threads of the CPU, everything else by Thrust's C++ system. A call returns when its results are there.
-/// From 4 MB on it starts threads, one for 2 MB and at most as many as the process has cores, and operators and iterators are called
-/// on all of them, each with a copy of the operator. What one throws first is thrown to the caller, when all threads have ended; the
-/// results are then there in part. Results behind a proxy that may stand for a bit of a word, std::vector<bool>'s or one that is not known
-/// (host/separate_results.cuh), are computed by the calling thread alone. The bits are those of the GPU (core/tree.cuh), whatever the number of threads.
+/// Scans by lookback on the threads of the CPU, everything else by Thrust's C++ system. A call
+/// returns when its results are there. From 4 MB on it starts threads, one for 2 MB and at most as
+/// many as the process has cores, and operators and iterators are called on all of them, each with
+/// a copy of the operator. The first exception that one of them throws is rethrown to the caller,
+/// when all threads have ended; the results are then written in part. Results behind a proxy that
+/// may stand for a bit of a word, that of std::vector<bool> or one that is not known
+/// (host/separate_results.cuh), are computed by the calling thread alone. The bits are those of
+/// the GPU (core/tree.cuh), whatever the number of threads.
 inline const host_t host{};
 
 namespace detail {

@@ -77,7 +77,8 @@ public:
 private:
   input input_;
   std::ptrdiff_t first_ = 0;
-  ordered_room<T, stay ? 1 : Capacity, 2 * most_in_place> kept_; // by key, values of 8 bytes are 16 with their flags
+  // By key, values of 8 bytes are pairs of 16.
+  ordered_room<T, stay ? 1 : Capacity, 2 * most_in_place> kept_;
 };
 
 /// Elements `first` to `end` of the input, if they lie in memory: for tiles to come, of which the core then waits for memory
@@ -90,7 +91,8 @@ simt::lines_to_come lines_of(const Problem &problem, std::ptrdiff_t first, std::
     return {};
 }
 
-/// Whether results can be constructed in a simt::line_stream: it keeps their addresses modulo a cache line.
+/// Whether results can be constructed in a simt::line_stream, which keeps their addresses modulo a
+/// cache line.
 template <class Problem>
 inline constexpr bool can_stream = std::is_pointer<typename Problem::output_type>::value &&
                                    alignof(typename Problem::stored) <= simt::cache_line;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory for the values of a tile: in place where it is small, on the heap where it is large. Scans run on threads whose stacks may
-// be small, and accumulators may be much larger than the elements: a tile of 16,384 bytes has as many accumulators.
+// Memory for the values of a tile: in place where it is small, on the heap where it is large. Scans
+// run on threads whose stacks may be small, and accumulators may be much larger than the elements:
+// a tile of 16,384 bytes has as many accumulators.
 #pragma once
 
 #include <lookback/core/storage.cuh>
@@ -11,11 +12,13 @@
 
 namespace lookback::detail {
 
-/// Whether dozens of values may be on the stack at a time: the steps of a recursion over a vector, or the lanes of a row.
+/// Whether dozens of values may be on the stack at a time: the steps of a recursion over a vector,
+/// or the lanes of a row.
 template <class T>
 inline constexpr bool is_small = sizeof(T) <= 256;
 
-/// A value that is nothing but bytes, and few of them: it can be written over without being ended first.
+/// A value that is nothing but bytes, and few of them: it can be written over without being ended
+/// first.
 template <class T>
 inline constexpr bool is_plain = std::is_trivially_copyable<T>::value &&is_small<T>;
 
@@ -26,7 +29,8 @@ inline constexpr std::size_t most_in_place = std::size_t{16} << 10;
 template <class T>
 class raw_room {
 public:
-  explicit raw_room(std::size_t count) : count_(count), address_(std::allocator<T>().allocate(count)) {}
+  explicit raw_room(std::size_t count)
+      : count_(count), address_(std::allocator<T>().allocate(count)) {}
   raw_room(const raw_room &) = delete;
   raw_room &operator=(const raw_room &) = delete;
   ~raw_room() { std::allocator<T>().deallocate(address_, count_); }
@@ -38,7 +42,8 @@ private:
 };
 
 /// Uninitialised memory for `Capacity` values, in place if they have at most `MostInPlace` bytes.
-template <class T, int Capacity, std::size_t MostInPlace, bool = (Capacity * sizeof(T) <= MostInPlace)>
+template <class T, int Capacity, std::size_t MostInPlace,
+          bool = (Capacity * sizeof(T) <= MostInPlace)>
 class room {
 public:
   T *address() { return &items_[0]; }
@@ -55,7 +60,8 @@ public:
   room() : raw_room<T>(Capacity) {}
 };
 
-/// Room for at most `Capacity` values, filled in order from place 0. What is there is ended with the room.
+/// Room for at most `Capacity` values, filled in order from place 0. What is there is ended with
+/// the room.
 template <class T, int Capacity, std::size_t MostInPlace = most_in_place>
 class ordered_room {
 public:

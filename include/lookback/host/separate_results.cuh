@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether several threads may write the results of one scan: not where neighbouring results are bits of one word.
+// Whether several threads may write the results of one scan: not where neighbouring results are
+// bits of one word.
 #pragma once
 
 #include <lookback/core/monoid.cuh>
@@ -23,21 +24,24 @@ namespace lookback::detail {
 
 /// Whether assignments to different elements behind `Output` write different objects. They do
 ///
-///   - where the elements are contiguous objects, and where `*output` is an lvalue of the iterator's value type: pointers, the
+///   - where the elements are contiguous objects, and where `*output` is an lvalue of the
+///   iterator's value type: pointers, the
 ///     iterators of every standard container except std::vector<bool>;
-///   - where `Output` is one of the wrappers below, of Thrust or libcu++, around iterators of which it is true.
+///   - where `Output` is one of the wrappers below, of Thrust or libcu++, around iterators of which
+///   it is true.
 ///
-/// Behind any other proxy it is unknown, so that it counts as false: the proxy may stand for a bit of a word, as that of
-/// std::vector<bool> does. The calling thread then writes all results.
+/// Behind any other proxy it is unknown, so that it counts as false: the proxy may stand for a bit
+/// of a word, as that of std::vector<bool> does. The calling thread then writes all results.
 template <class Output>
 struct separate_results {
 private:
   using reference = decltype(*std::declval<Output &>());
 
 public:
-  static constexpr bool value = thrust::is_contiguous_iterator_v<Output> ||
-                                (std::is_lvalue_reference<reference>::value &&
-                                 std::is_same<std::remove_cv_t<std::remove_reference_t<reference>>, value_t<Output>>::value);
+  static constexpr bool value =
+      thrust::is_contiguous_iterator_v<Output> ||
+      (std::is_lvalue_reference<reference>::value &&
+       std::is_same<std::remove_cv_t<std::remove_reference_t<reference>>, value_t<Output>>::value);
 };
 
 /// A wrapper of which it is true if it is true of all `Outputs`, where the wrapper writes.
@@ -49,9 +53,11 @@ struct separate_results_of_all {
 template <class System>
 struct separate_results<thrust::discard_iterator<System>> : std::true_type {};
 template <class Function, class Output>
-struct separate_results<thrust::transform_output_iterator<Function, Output>> : separate_results<Output> {};
+struct separate_results<thrust::transform_output_iterator<Function, Output>>
+    : separate_results<Output> {};
 template <class Read, class Write, class Output>
-struct separate_results<thrust::transform_input_output_iterator<Read, Write, Output>> : separate_results<Output> {};
+struct separate_results<thrust::transform_input_output_iterator<Read, Write, Output>>
+    : separate_results<Output> {};
 template <class Output, class Index>
 struct separate_results<thrust::permutation_iterator<Output, Index>> : separate_results<Output> {};
 template <class Output>
@@ -59,15 +65,18 @@ struct separate_results<thrust::reverse_iterator<Output>> : separate_results<Out
 template <class Output>
 struct separate_results<std::reverse_iterator<Output>> : separate_results<Output> {};
 template <template <class...> class Tuple, class... Outputs>
-struct separate_results<thrust::zip_iterator<Tuple<Outputs...>>> : separate_results_of_all<Outputs...> {};
+struct separate_results<thrust::zip_iterator<Tuple<Outputs...>>>
+    : separate_results_of_all<Outputs...> {};
 
 #if THRUST_VERSION >= 300200
 template <>
 struct separate_results<cuda::discard_iterator> : std::true_type {};
 template <class Function, class Output>
-struct separate_results<cuda::transform_output_iterator<Function, Output>> : separate_results<Output> {};
+struct separate_results<cuda::transform_output_iterator<Function, Output>>
+    : separate_results<Output> {};
 template <class Read, class Write, class Output>
-struct separate_results<cuda::transform_input_output_iterator<Read, Write, Output>> : separate_results<Output> {};
+struct separate_results<cuda::transform_input_output_iterator<Read, Write, Output>>
+    : separate_results<Output> {};
 template <class Output, class Index>
 struct separate_results<cuda::permutation_iterator<Output, Index>> : separate_results<Output> {};
 template <class... Outputs>

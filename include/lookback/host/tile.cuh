@@ -98,8 +98,7 @@ public:
         }
       }
     }
-    // done >= 0 anyway: it is said for the compiler
-    for (int r = std::max(done, 0); r * row_elements < existing_; ++r) {
+    for (int r = std::max(done, 0); r * row_elements < existing_; ++r) { // compilers ask: done >= 0
       if (prefix == nullptr && r == 0)
         scan_row(r, nullptr);
       else
@@ -243,8 +242,9 @@ private:
   std::ptrdiff_t first_ = 0;
   int existing_ = 0;
   ordered_room<T, Rows * lane_count> vectors_; // V, inclusive: (rows, 32)
-  ordered_room<T, !is_plain<T> ? 1 : sums ? lane_count : Rows * lane_count> spare_; // the same, on the way to V and from it
-  lanes<T> rows_;                              // R, inclusive: (rows)
+  // The same on the way to V and from it, for plain values.
+  ordered_room<T, !is_plain<T> ? 1 : sums ? lane_count : Rows * lane_count> spare_;
+  lanes<T> rows_; // R, inclusive: (rows)
 };
 
 } // namespace lookback::detail
