@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # cmake -D NVCC=<nvcc> -D INCLUDE=<include/> -D WORK=<directory> -P bounded_waits.cmake
-# Kernels bound their waits with LOOKBACK_DEBUG and in device code built for debugging, and not otherwise, whatever NDEBUG says.
+# Kernels bound their waits with LOOKBACK_DEBUG and in device code built for debugging (-G), and not
+# otherwise, whatever NDEBUG says.
 cmake_minimum_required(VERSION 3.25)
-file(WRITE ${WORK}/bounded_waits.cu "#include <lookback/core/config.cuh>\nint waits_are_bounded = LOOKBACK_BOUNDS_SPINS;\n")
+file(WRITE ${WORK}/bounded_waits.cu
+     "#include <lookback/core/config.cuh>\nint waits_are_bounded = LOOKBACK_BOUNDS_SPINS;\n")
 
 function(expect bounded)
   execute_process(COMMAND ${NVCC} -std=c++17 -arch=sm_90 -O3 -I ${INCLUDE} ${ARGN} -E ${WORK}/bounded_waits.cu

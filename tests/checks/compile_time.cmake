@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # cmake -D NVCC=<nvcc> -D INCLUDE=<include/> -D WORK=<directory> [-D ONLY=<name>] -P compile_time.cmake
-# Compiles one call of lookback's and the same call of CUB's or Thrust's, in turn, and fails if lookback's least time is above a limit.
-# Times are the processor's: other work beside them counts little. Another round, three at most, only where one does not suffice.
+# Compiles one call of lookback's and the same call of CUB's or Thrust's, in turn, and fails if
+# lookback's least time is above a limit. Times are the processor's, so other work beside them counts
+# little. Another round, three at most, only where one does not suffice.
 cmake_minimum_required(VERSION 3.25)
 set(rounds 3)
 
@@ -21,7 +22,8 @@ function(compile source best)
     list(GET found ${index} time)
     string(REGEX MATCH "^([0-9]+)m([0-9]+)[.]([0-9]+)s$" time "${time}")
     string(SUBSTRING "${CMAKE_MATCH_3}00" 0 3 thousandths)
-    math(EXPR milliseconds "${milliseconds} + 60000 * ${CMAKE_MATCH_1} + 1000 * ${CMAKE_MATCH_2} + 1${thousandths} - 1000")
+    math(EXPR milliseconds "${milliseconds} + 60000 * ${CMAKE_MATCH_1} + 1000 * ${CMAKE_MATCH_2} \
+                            + 1${thousandths} - 1000") # 1 before it: 08 is no number
   endforeach()
   if(NOT DEFINED ${best} OR milliseconds LESS ${best})
     set(${best} ${milliseconds} PARENT_SCOPE)
@@ -43,13 +45,15 @@ function(compare name at_most ours theirs)
       break()
     endif()
   endforeach()
-  message(STATUS "${name}: lookback ${ours_best} ms, the other ${theirs_best} ms, ratio ${permille}/1000, at most ${at_most}")
+  message(STATUS "${name}: lookback ${ours_best} ms, the other ${theirs_best} ms, "
+                 "ratio ${permille}/1000, at most ${at_most}")
   if(permille GREATER at_most)
     message(SEND_ERROR "${name}: the ratio is above ${at_most}/1000")
   endif()
 endfunction()
 
-set(device_scan "cudaError_t inclusive_sum(void* temporary, std::size_t& bytes, const int* input, int* output, int count) {
+set(device_scan
+"cudaError_t inclusive_sum(void* temporary, std::size_t& bytes, const int* input, int* output, int count) {
   return NAMESPACE::DeviceScan::InclusiveSum(temporary, bytes, input, output, count);
 }
 ")

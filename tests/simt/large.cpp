@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Elements and accumulators too large to wait in shared memory: the bits of the tree, objects that are no bags of bytes, by key over
-// the keys, and an initial value that stands in the output. Under AddressSanitizer, and under ThreadSanitizer once for each mutation.
+// Elements and accumulators too large to wait in shared memory: the bits of the tree, objects that
+// are no bags of bytes, by key over the keys, and an initial value that stands in the output. Under
+// AddressSanitizer, and under ThreadSanitizer once for each mutation.
 #include <lookback/device/large_scan.cuh>
 
 #include <simt/problems.hpp>
@@ -20,7 +21,9 @@ struct floats {
   explicit floats(double value) {
     for (int i = 0; i < count; ++i) at[i] = static_cast<float>(value + i % 7);
   }
-  friend bool operator==(const floats &a, const floats &b) { return std::equal(a.at, a.at + count, b.at); }
+  friend bool operator==(const floats &a, const floats &b) {
+    return std::equal(a.at, a.at + count, b.at);
+  }
 };
 struct add_floats {
   template <std::size_t Bytes>
@@ -38,11 +41,13 @@ struct wide_object : test::owned_interval {
 
 double any_number(test::trial &one) { return static_cast<double>(one.random() % 1000003) / 997; }
 
-/// Elements of T, or of In that become T: up to `tiles` tiles of them. `Every` kind of scan, or the exclusive one.
+/// Elements of T, or of In that become T: up to `tiles` tiles of them. `Every` kind of scan, or the
+/// exclusive one.
 template <class T, bool Every = false, class In = T>
 void against_tree(std::uint64_t count, std::size_t tiles) {
   test::for_each_trial(count, [&](test::trial &one) {
-    const test::tree_sizes size(sizeof(In), sizeof(In)); // an output without a value type has no part in the tree
+    const test::tree_sizes size(
+        sizeof(In), sizeof(In)); // an output without a value type has no part in the tree
     const std::size_t n = test::pick_size(one, size, tiles * size.tile);
     INFO(sizeof(T), " bytes, n = ", n);
     std::vector<In> values;
@@ -55,15 +60,18 @@ void against_tree(std::uint64_t count, std::size_t tiles) {
     const auto scan = [&](auto to) {
       const add_floats op{};
       if constexpr (Every) {
-        if (which == kind::inclusive) return test::scan_as<kind::inclusive, 1, T>(input, to, initial, op, n, one.schedule);
+        if (which == kind::inclusive)
+          return test::scan_as<kind::inclusive, 1, T>(input, to, initial, op, n, one.schedule);
         if (which == kind::inclusive_from_initial)
-          return test::scan_as<kind::inclusive_from_initial, 1, T>(input, to, initial, op, n, one.schedule);
+          return test::scan_as<kind::inclusive_from_initial, 1, T>(input, to, initial, op, n,
+                                                                   one.schedule);
       }
       test::scan_as<kind::exclusive, 1, T>(input, to, initial, op, n, one.schedule);
     };
-    const auto expected = test::tree_scan<T>(test::converted<T>(values), add_floats{},
-                                             which == kind::inclusive ? std::nullopt : std::optional<T>(initial),
-                                             which != kind::exclusive, sizeof(In), sizeof(In));
+    const auto expected =
+        test::tree_scan<T>(test::converted<T>(values), add_floats{},
+                           which == kind::inclusive ? std::nullopt : std::optional<T>(initial),
+                           which != kind::exclusive, sizeof(In), sizeof(In));
     if constexpr (std::is_same<In, T>::value) {
       if (one.index / 3 % 2 == 0) { // in place
         scan(values.data());
@@ -81,18 +89,21 @@ void against_tree(std::uint64_t count, std::size_t tiles) {
 } // namespace
 
 TEST_CASE("objects of more than 1000 bytes, an initial value in the output") {
-  static_assert(core::exchange_of<wide_object> == core::exchange_by::rounds, "large, and no bag of bytes");
+  static_assert(core::exchange_of<wide_object> == core::exchange_by::rounds,
+                "large, and no bag of bytes");
   const auto elements = test::interval_elements<wide_object, wide_object>(70);
   test::for_each_trial(40, [&](test::trial &one) {
-    const std::size_t n = test::pick_size(one, test::tree_sizes(sizeof(wide_object), sizeof(wide_object)), elements.size());
+    const std::size_t n = test::pick_size(
+        one, test::tree_sizes(sizeof(wide_object), sizeof(wide_object)), elements.size());
     const std::size_t place = one.random() % n;
     INFO("n = ", n, ", the initial value in element ", place);
     std::vector<wide_object> output(n, wide_object({77, 78})), expected;
     for (std::uint32_t i = 0; i < n; ++i) expected.push_back(wide_object({0, i + 1}));
     output[place] = wide_object(test::interval_initial);
     using future = lookback::FutureValue<wide_object>;
-    test::scan<1>(core::make_problem<false, wide_object>(elements.data(), output.data(), test::join_neighbours{},
-                                                         core::initial_value<future>{future(output.data() + place)}),
+    test::scan<1>(core::make_problem<false, wide_object>(
+                      elements.data(), output.data(), test::join_neighbours{},
+                      core::initial_value<future>{future(output.data() + place)}),
                   n, one.schedule);
     REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
   });
@@ -109,16 +120,20 @@ TEST_CASE("large values by key, over the keys") {
     }
     const T initial(any_number(one));
     const bool inclusive = one.index % 2 == 0;
-    const auto expected = test::tree_scan_by_key<T>(keys, values, lookback::equal_to{}, add_floats{},
-                                                    inclusive ? std::nullopt : std::optional<T>(initial), sizeof(T));
+    const auto expected =
+        test::tree_scan_by_key<T>(keys, values, lookback::equal_to{}, add_floats{},
+                                  inclusive ? std::nullopt : std::optional<T>(initial), sizeof(T));
     std::vector<T> *const results[] = {&keys, &values, &elsewhere};
     auto &result = *results[one.index / 2 % 3];
     const T *const k = keys.data(), *const v = values.data();
     if (inclusive)
-      test::scan<1>(core::make_inclusive_by_key<T>(k, v, result.data(), lookback::equal_to{}, add_floats{}), n, one.schedule);
+      test::scan<1>(
+          core::make_inclusive_by_key<T>(k, v, result.data(), lookback::equal_to{}, add_floats{}),
+          n, one.schedule);
     else
-      test::scan<1>(core::make_exclusive_by_key<T>(k, v, result.data(), initial, lookback::equal_to{}, add_floats{}), n,
-                    one.schedule);
+      test::scan<1>(core::make_exclusive_by_key<T>(k, v, result.data(), initial,
+                                                   lookback::equal_to{}, add_floats{}),
+                    n, one.schedule);
     REQUIRE_EQ(test::first_difference(result, expected), test::nowhere);
   });
 }

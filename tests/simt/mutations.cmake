@@ -366,7 +366,7 @@ mutation("arrival before the groups are written" device/look_ahead_prefix.cuh
     simt::arrive(shared.groups_ready[at.stage]);
     if (lane == 0 && left.exists()) construct(shared.groups[at.stage][0], left.value());")
 mutation("tiles left to a look-ahead warp that does not work" device/look_ahead.cuh
-         "look_ahead(problem_, state_, column_, warp - 2, working," "look_ahead(problem_, state_, column_, warp - 2, 3,")
+         "look_ahead(problem_, initial[0], state_, column_, warp - 2, working," "look_ahead(problem_, initial[0], state_, column_, warp - 2, 3,")
 mutation("arrival before the prefix is written" device/look_ahead_prefix.cuh
          "      if (left.exists()) construct(shared.prefix[at.stage][0], left.value());
       simt::arrive(shared.prefix_ready[at.stage]);"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// std::min, std::max, std::plus and std::iterator_traits. Of the C++ library's <functional> and <algorithm> they are a small part, and
-// those two take half a second of every translation unit: where the library keeps the part in headers of its own, these are read.
+// std::min, std::max, std::plus and std::iterator_traits. <functional> and <algorithm> have them, and
+// 18,000 lines more that every translation unit would read three times (g++ 12, nvcc 13.0): where the
+// library keeps them in headers of its own, those are read instead.
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,8 @@
 // An initial value that may stand in the output: it is read before the scan writes anything.
 //
 //   one tile              by one thread, before the block's barrier
-//   a cluster, a wave     by one thread of each block, before the block arrives at the barrier of all blocks
-//   the pipeline          by the warps that need it, before the block arrives at the barrier of the grid
+//   a cluster, a wave     by one thread of each block, before the barrier of all blocks
+//   the pipeline          by one warp of each block, before the barrier of the grid
 //   look-back, catalogue  by the kernel before the scan, which saves it in the temporary storage
 #pragma once
 
@@ -11,8 +11,9 @@
 
 namespace lookback::detail {
 
-/// Whether the initial value becomes an accumulator by code of its own, as a future value does: that code may read memory,
-/// and the memory may be the output. Numbers and accumulators are values already.
+/// Whether the initial value becomes an accumulator by code of its own, as a future value does: that
+/// code may read memory, and the memory may be the output. Numbers and accumulators are values
+/// already.
 template <class Problem, class Initial = typename Problem::initial_type>
 inline constexpr bool reads_initial = false;
 template <class Problem, class Value>
@@ -22,7 +23,8 @@ inline constexpr bool reads_initial<Problem, initial_value<Value>> =
 /// Reads an initial value that must be read early to `place`; no other.
 LOOKBACK_NO_EXECUTION_CHECK
 template <class Problem, class T = typename Problem::accumulator>
-LOOKBACK_DEVICE void read_initial([[maybe_unused]] const Problem &problem, [[maybe_unused]] T &place) {
+LOOKBACK_DEVICE void read_initial([[maybe_unused]] const Problem &problem,
+                                  [[maybe_unused]] T &place) {
   if constexpr (reads_initial<Problem>) construct(place, static_cast<T>(problem.initial.value));
 }
 /// The initial value of a problem that has one: `early` where it had to be read early, and is not looked at otherwise.
@@ -49,13 +51,16 @@ inline constexpr bool is_initial_to_save<initial_to_save<T, Value>> = true;
 
 template <class Problem>
 auto initial_to_save_at(typename Problem::accumulator *place, const Problem &problem) {
-  return initial_to_save<typename Problem::accumulator, decltype(problem.initial.value)>{problem.initial.value, place};
+  return initial_to_save<typename Problem::accumulator, decltype(problem.initial.value)>{
+      problem.initial.value, place};
 }
 
 /// The same problem, its initial value the one that was saved at `place`.
-template <bool Inclusive, class T, class Input, class Output, class Operator, class Initial, class Project>
-auto with_initial_at(const T *place,
-                     const scan_problem<Inclusive, T, Input, Output, Operator, Initial, Project> &problem) {
+template <bool Inclusive, class T, class Input, class Output, class Operator, class Initial,
+          class Project>
+auto with_initial_at(
+    const T *place,
+    const scan_problem<Inclusive, T, Input, Output, Operator, Initial, Project> &problem) {
   using saved = FutureValue<T, const T *>;
   return scan_problem<Inclusive, T, Input, Output, Operator, initial_value<saved>, Project>(
       problem.input, problem.output, problem.op, {saved(place)}, problem.project);

@@ -6,7 +6,7 @@
 
 #if defined(__CUDA_ARCH__)
 namespace lookback::detail {
-/// nvcc's pass for device code, which compiles nothing of the host's, does not read the CPU system either: half a second.
+/// nvcc's pass for device code compiles nothing of the host's, so it need not read the CPU system.
 template <class Derived, class Output, class Make>
 Output run(const host_execution_policy<Derived> &, std::int64_t n, Output result, Make make);
 } // namespace lookback::detail
