@@ -48,7 +48,8 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 //   f         of a transform may be called more than once for an element, with a copy of it.
 //   device    a call in device code scans in the calling thread alone, one element after the other,
 //             as with Thrust's policies: stream, memory and algorithm have no effect, nothing is
-//             launched or allocated, and the bits are those of a serial loop.
+//             launched or allocated, and the bits are those of a serial loop. With lookback::host it
+//             ends the kernel with an error.
 
 /// y(i) = x(0) + x(1) + ... + x(i)
 LOOKBACK_NO_EXECUTION_CHECK

@@ -56,5 +56,3 @@ foreach(word "asm volatile(\"\"\\;)" "__shfl_up_sync(m, v, 1)" "__ballot_sync(m,
   string(REGEX MATCH "^[A-Za-z0-9_]+" name "${word}")
   expect_violation(device/tile_state.cuh "int x = 0, y = ${word}\;" ":3: ${name} outside core/simt.cuh")
 endforeach()
-string(REPEAT "\n" 247 lines)
-expect_violation(block/row.cuh "${lines}" ": 252 lines, at most 250")

@@ -67,6 +67,8 @@ LOOKBACK_DEVICE int lowest_bit(unsigned bits) { return __ffs(static_cast<int>(bi
 
 /// Give the memory system a moment before a poll is repeated: polling is traffic.
 LOOKBACK_DEVICE void back_off() { __nanosleep(100); }
+/// Ends the kernel, with an error that the host sees.
+LOOKBACK_DEVICE void trap() { __trap(); }
 /// Bounds one wait. With LOOKBACK_BOUNDS_SPINS, a wait of 15 seconds prints what it waits for and ends the kernel; otherwise
 /// nothing is measured, and the arguments cost nothing.
 class spin_bound {

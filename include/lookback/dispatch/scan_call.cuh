@@ -5,6 +5,7 @@
 #include <lookback/core/by_key.cuh>
 #include <lookback/core/serial_scan.cuh>
 #if defined(__CUDACC__)
+#include <lookback/core/simt.cuh>
 #include <lookback/dispatch/policy_scan.cuh>
 #endif
 
@@ -144,6 +145,8 @@ LOOKBACK_HOST_DEVICE Output scan_call(const Policy &policy, std::int64_t n, cons
 #if LOOKBACK_IN_DEVICE_CODE
   if constexpr (is_cuda_policy<Policy>::value)
     Call::serially(static_cast<std::ptrdiff_t>(n), result, arguments...);
+  else
+    simt::trap(); // lookback::host has no threads here, and its operators need not run on a device
   // Not called, but this pass of the compiler must meet the kernels that the host launches.
   if (false) run_call<Call>(policy, n, result, arguments...);
   return n > 0 ? result + n : result;
