@@ -85,6 +85,10 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   say "neither Debian nor Ubuntu, so no package is installed. Needed: the counterparts of ${packages[*]}" >&2
 else
   install_packages "${packages[@]}"
+  if [ "${1:-}" = verify ]; then # every g++ and clang that the system offers, for lookback::host
+    mapfile -t compilers < <(apt-cache --names-only search '^(g\+\+|clang)-[0-9]+$' | cut --delimiter=' ' --fields=1)
+    install_packages "${compilers[@]}"
+  fi
 fi
 
 nvcc=$(find_nvcc)

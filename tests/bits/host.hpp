@@ -48,6 +48,7 @@ private:
   std::vector<unsigned char> memory_;
 };
 
+#if !defined(__CUDA_ARCH__) // nvcc's pass for device code does not read lookback::host
 /// As lookback::host does it.
 template <class Kind>
 void scan_on_host(const typename Kind::type *in, typename Kind::type *out, std::size_t n) {
@@ -61,6 +62,12 @@ void scan_by_threads(const typename Kind::type *in, typename Kind::type *out, st
   using scan = lookback::detail::threaded_scan<std::decay_t<decltype(problem)>>;
   scan(problem, static_cast<std::int64_t>(n), streams).run(threads);
 }
+#else
+template <class Kind>
+void scan_on_host(const typename Kind::type *, typename Kind::type *, std::size_t);
+template <class Kind>
+void scan_by_threads(const typename Kind::type *, typename Kind::type *, std::size_t, std::size_t, bool);
+#endif
 
 template <class Kind, class Random>
 void compare_host(Random &random) {
