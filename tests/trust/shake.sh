@@ -114,7 +114,7 @@ mapfile -t all < <(suite)
 # Programs that run after the others, one at a time: they measure the memory in use on the whole device.
 alone='^(doors\.bad_input|doors\.execution_policy_captured|trust\.allocation_failures)'
 # initcheck retains freed memory, which the test of exhausted memory reports as a leak. racecheck would take hours for 2^33
-# elements. racecheck (2025.3) reports "failed to track a kernel launch" and hangs if several host threads synchronise one
+# elements. racecheck (2025.3) fails "to track a kernel launch" and hangs if several host threads synchronise one
 # stream, for any kernel: one of three lines, or CUB's scan.
 programs_of() { # TOOL PROGRAM...
   local without=()
