@@ -9,14 +9,14 @@ execute_process(COMMAND ${NVCC} -std=c++17 --extended-lambda -arch=compute_90 -p
                         -o ${WORK}/refused_calls.ptx
                 RESULT_VARIABLE status OUTPUT_VARIABLE errors ERROR_VARIABLE errors)
 if(status EQUAL 0)
-  message(FATAL_ERROR "nvcc compiled ${SOURCE}, which it must refuse")
+  message(FATAL_ERROR "nvcc must refuse ${SOURCE}, and compiled it")
 endif()
 
 function(expect_refusals count words)
   string(REGEX MATCHALL "error: [^\n]*${words}" refusals "${errors}")
   list(LENGTH refusals found)
   if(NOT found EQUAL count)
-    message(FATAL_ERROR "\"${words}\" ${found} times, not ${count}:\n${errors}")
+    message(FATAL_ERROR "the message \"${words}\" occurs ${found} times, expected ${count}:\n${errors}")
   endif()
   message(STATUS "\"${words}\": ${count} calls")
 endfunction()
