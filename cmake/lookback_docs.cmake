@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# Target `docs`, where Doxygen is installed: the pages of the public interface in docs/html of the build directory, from the
+# headers' docstrings and the Markdown files, README.md first. An undocumented public name and a reference that leads nowhere
+# are errors.
+find_package(Doxygen 1.9.4 QUIET)
+if(NOT DOXYGEN_FOUND)
+  return()
+endif()
+
+set(DOXYGEN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/docs)
+set(DOXYGEN_STRIP_FROM_PATH ${PROJECT_SOURCE_DIR})
+set(DOXYGEN_STRIP_FROM_INC_PATH ${PROJECT_SOURCE_DIR}/include)
+set(DOXYGEN_USE_MDFILE_AS_MAINPAGE ${PROJECT_SOURCE_DIR}/README.md)
+set(DOXYGEN_IMAGE_PATH ${PROJECT_SOURCE_DIR})
+set(DOXYGEN_QUIET YES)
+set(DOXYGEN_WARN_AS_ERROR FAIL_ON_WARNINGS)
+set(DOXYGEN_HAVE_DOT NO)
+set(DOXYGEN_CLASS_GRAPH NO) # of bases that are no interface
+set(DOXYGEN_GENERATE_LATEX NO)
+set(DOXYGEN_GENERATE_TREEVIEW YES)
+
+# What is public: names of namespace lookback that are no implementation.
+set(DOXYGEN_FILE_PATTERNS *.cuh *.md)
+set(DOXYGEN_EXTENSION_MAPPING cuh=C++)
+set(DOXYGEN_INPUT_FILTER "sed -E -f ${CMAKE_CURRENT_LIST_DIR}/lookback_docs.sed")
+set(DOXYGEN_EXCLUDE_SYMBOLS lookback::detail lookback::detail::* lookback::simt lookback::simt::* lookback::*::block lookback::*::block::*)
+set(DOXYGEN_EXTRACT_LOCAL_CLASSES NO)
+set(DOXYGEN_MULTILINE_CPP_IS_BRIEF YES) # the first paragraph
+set(DOXYGEN_SHOW_FILES NO)
+
+# The compiler's view: a CUDA compiler's, without the words that mark functions for it.
+set(DOXYGEN_MACRO_EXPANSION YES)
+set(DOXYGEN_EXPAND_ONLY_PREDEF YES)
+set(DOXYGEN_PREDEFINED __CUDACC__ LOOKBACK_DEVICE= LOOKBACK_HOST_DEVICE= LOOKBACK_HOST_DEVICE_INLINE=
+    LOOKBACK_HOST_INLINE=inline LOOKBACK_HOST_NOINLINE= LOOKBACK_NO_EXECUTION_CHECK= LOOKBACK_UNROLL= LOOKBACK_ROLLED=
+    "LOOKBACK_KERNEL(threads,blocks)=void" LOOKBACK_KERNEL_PARAMETER=const)
+
+file(GLOB lookback_prose CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/perf/*.md
+     ${PROJECT_SOURCE_DIR}/tests/*.md ${PROJECT_SOURCE_DIR}/tests/*/*.md)
+doxygen_add_docs(docs ${PROJECT_SOURCE_DIR}/include/lookback ${lookback_prose}
+                 COMMENT "The interface's pages: ${DOXYGEN_OUTPUT_DIRECTORY}/html/index.html")
