@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Target `docs`, where Doxygen is installed: the pages of the public interface in docs/html of the build directory, from the
-# headers' docstrings and the Markdown files, README.md first. An undocumented public name and a reference that leads nowhere
+# Target `docs`, where Doxygen is installed: the API's pages, docs/html/index.html in the build directory, from the
+# docstrings of the headers and the Markdown files, README.md first. An undocumented public name and a broken reference
 # are errors.
 find_package(Doxygen 1.9.4 QUIET)
 if(NOT DOXYGEN_FOUND)
@@ -15,27 +15,31 @@ set(DOXYGEN_IMAGE_PATH ${PROJECT_SOURCE_DIR})
 set(DOXYGEN_QUIET YES)
 set(DOXYGEN_WARN_AS_ERROR FAIL_ON_WARNINGS)
 set(DOXYGEN_HAVE_DOT NO)
-set(DOXYGEN_CLASS_GRAPH NO) # of bases that are no interface
+set(DOXYGEN_CLASS_GRAPH NO) # bases are no part of the interface
 set(DOXYGEN_GENERATE_LATEX NO)
 set(DOXYGEN_GENERATE_TREEVIEW YES)
+set(DOXYGEN_SHOW_FILES NO)
+set(DOXYGEN_SORT_MEMBER_DOCS NO)
+set(DOXYGEN_MULTILINE_CPP_IS_BRIEF YES) # the first paragraph
 
-# What is public: names of namespace lookback that are no implementation.
+# Public: the names of namespace lookback, without those of its implementation.
 set(DOXYGEN_FILE_PATTERNS *.cuh *.md)
 set(DOXYGEN_EXTENSION_MAPPING cuh=C++)
-set(DOXYGEN_INPUT_FILTER "sed -E -f ${CMAKE_CURRENT_LIST_DIR}/lookback_docs.sed")
-set(DOXYGEN_EXCLUDE_SYMBOLS lookback::detail lookback::detail::* lookback::simt lookback::simt::* lookback::*::block lookback::*::block::*)
+set(DOXYGEN_INPUT_FILTER "sed -E -z -f ${CMAKE_CURRENT_LIST_DIR}/lookback_docs.sed")
+set(DOXYGEN_EXCLUDE_SYMBOLS lookback::detail lookback::detail::* lookback::simt lookback::simt::*
+    lookback::*::block lookback::*::block::*)
 set(DOXYGEN_EXTRACT_LOCAL_CLASSES NO)
-set(DOXYGEN_MULTILINE_CPP_IS_BRIEF YES) # the first paragraph
-set(DOXYGEN_SHOW_FILES NO)
 
 # The compiler's view: a CUDA compiler's, without the words that mark functions for it.
 set(DOXYGEN_MACRO_EXPANSION YES)
 set(DOXYGEN_EXPAND_ONLY_PREDEF YES)
 set(DOXYGEN_PREDEFINED __CUDACC__ LOOKBACK_DEVICE= LOOKBACK_HOST_DEVICE= LOOKBACK_HOST_DEVICE_INLINE=
-    LOOKBACK_HOST_INLINE=inline LOOKBACK_HOST_NOINLINE= LOOKBACK_NO_EXECUTION_CHECK= LOOKBACK_UNROLL= LOOKBACK_ROLLED=
-    "LOOKBACK_KERNEL(threads,blocks)=void" LOOKBACK_KERNEL_PARAMETER=const)
+    LOOKBACK_HOST_INLINE=inline LOOKBACK_HOST_NOINLINE= LOOKBACK_NO_EXECUTION_CHECK= LOOKBACK_UNROLL=
+    LOOKBACK_ROLLED= LOOKBACK_LIKELY= LOOKBACK_INDEPENDENT= LOOKBACK_HOST_UNROLL=
+    "LOOKBACK_GLOBAL_CONSTANT=inline constexpr" "LOOKBACK_KERNEL(threads,blocks)=void"
+    LOOKBACK_KERNEL_PARAMETER=const)
 
 file(GLOB lookback_prose CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/perf/*.md
      ${PROJECT_SOURCE_DIR}/tests/*.md ${PROJECT_SOURCE_DIR}/tests/*/*.md)
 doxygen_add_docs(docs ${PROJECT_SOURCE_DIR}/include/lookback ${lookback_prose}
-                 COMMENT "The interface's pages: ${DOXYGEN_OUTPUT_DIRECTORY}/html/index.html")
+                 COMMENT "The API's pages: ${DOXYGEN_OUTPUT_DIRECTORY}/html/index.html")
