@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Target `docs`, where Doxygen is installed: the API's pages, docs/html/index.html in the build directory, from the
-# docstrings of the headers and the Markdown files, README.md first. An undocumented public name and a broken reference
-# are errors.
+# docstrings of the headers and the Markdown files, README.md first. An undocumented public name, a broken reference and
+# a broken link are errors.
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return() # `docs` may be a target of the project around this one
+endif()
 find_package(Doxygen 1.9.4 QUIET)
 if(NOT DOXYGEN_FOUND)
   return()
@@ -25,10 +28,10 @@ set(DOXYGEN_MULTILINE_CPP_IS_BRIEF YES) # the first paragraph
 # Public: the names of namespace lookback, without those of its implementation.
 set(DOXYGEN_FILE_PATTERNS *.cuh *.md)
 set(DOXYGEN_EXTENSION_MAPPING cuh=C++)
-set(DOXYGEN_INPUT_FILTER "sed -E -z -f ${CMAKE_CURRENT_LIST_DIR}/lookback_docs.sed")
+set(lookback_docs_filter "sed -E -z -f ${CMAKE_CURRENT_LIST_DIR}/docs")
+set(DOXYGEN_FILTER_PATTERNS "*.cuh=${lookback_docs_filter}/headers.sed" "*.md=${lookback_docs_filter}/prose.sed")
 set(DOXYGEN_EXCLUDE_SYMBOLS lookback::detail lookback::detail::* lookback::simt lookback::simt::*
     lookback::*::block lookback::*::block::*)
-set(DOXYGEN_EXTRACT_LOCAL_CLASSES NO)
 
 # The compiler's view: a CUDA compiler's, without the words that mark functions for it.
 set(DOXYGEN_MACRO_EXPANSION YES)
@@ -43,3 +46,6 @@ file(GLOB lookback_prose CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_
      ${PROJECT_SOURCE_DIR}/tests/*.md ${PROJECT_SOURCE_DIR}/tests/*/*.md)
 doxygen_add_docs(docs ${PROJECT_SOURCE_DIR}/include/lookback ${lookback_prose}
                  COMMENT "The API's pages: ${DOXYGEN_OUTPUT_DIRECTORY}/html/index.html")
+add_custom_command(TARGET docs POST_BUILD VERBATIM
+                   COMMAND ${CMAKE_COMMAND} -D HTML=${DOXYGEN_OUTPUT_DIRECTORY}/html -D "FILES=${lookback_prose}"
+                           -P ${CMAKE_CURRENT_LIST_DIR}/docs/check.cmake)

@@ -122,7 +122,7 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 
 /// Thrust policy: scans run on lookback, every other algorithm on Thrust's CUDA backend.
 ///
-/// @code
+/// @code{.unparsed}
 /// thrust::inclusive_scan(lookback::par.on(stream), first, last, result, op);
 /// @endcode
 ///

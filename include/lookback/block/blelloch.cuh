@@ -43,6 +43,7 @@ struct blelloch {
   static constexpr int default_items = 2; ///< Items of a thread if the caller names none.
   static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
     static constexpr int capacity = detail::power_of_two_from(Threads * Items);

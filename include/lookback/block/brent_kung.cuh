@@ -25,6 +25,7 @@ struct brent_kung {
   static constexpr int default_items = 2; ///< Items of a thread if the caller names none.
   static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
   public:

@@ -23,6 +23,7 @@ struct hillis_steele {
   static constexpr int default_items = 1; ///< Items of a thread if the caller names none.
   static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
     using buffer = detail::uninitialized_array<T, Threads * Items>;

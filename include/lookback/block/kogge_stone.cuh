@@ -47,6 +47,7 @@ struct kogge_stone {
   /// Whether the storage is in global memory, not in shared memory.
   static constexpr bool in_global_memory = Memory == memory_of::global;
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
     static constexpr int halves = Memory == memory_of::double_buffered ? 2 : 1;

@@ -29,6 +29,7 @@ struct three_phase {
   static constexpr int default_items = 39; ///< Items of a thread if the caller names none.
   static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
     using ends_network = typename Network::template block<T, Threads, 1>;

@@ -153,6 +153,7 @@ struct warp_shuffle {
   static constexpr int default_items = 4; ///< Items of a thread if the caller names none.
   static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
     static constexpr int warps = Threads / simt::warp_threads;
