@@ -11,11 +11,11 @@
 #include <lookback/block/warp_shuffle.cuh>
 
 /// @addtogroup block_scans
-/// lookback::block_scan for kernels of a program's own, and the textbook's scans of one block, which
-/// are its parameter `Network` and that of the @ref strategies.
+/// lookback::block_scan for kernels of a program's own, and the textbook's scans of one block,
+/// which are its parameter `Network` and that of the @ref strategies.
 ///
-/// None assumes that the operator commutes, that it has an identity, or that the number of items is a
-/// power of two.
+/// None assumes that the operator commutes, that it has an identity, or that the number of items is
+/// a power of two.
 ///
 /// | type | additions for n items | steps |
 /// |---|---|---|
@@ -27,8 +27,8 @@
 /// | lookback::warp_shuffle | about 6 n | 10 + items of a thread |
 /// | lookback::three_phase | about 2 n | 2 items of a thread, and those of its `Network` |
 ///
-/// s = ceil(log2 n); a step is what all threads do at once. The table is for an n that is a power of
-/// two; each type's page has the exact counts.
+/// s = ceil(log2 n); a step is what all threads do at once. The table is for an n that is a power
+/// of two; each type's page has the exact counts.
 
 namespace lookback {
 
@@ -78,7 +78,8 @@ public:
   /// The scan's memory, of any content: in shared memory, or in global memory, one a block, for a
   /// `Network` with `in_global_memory`.
   struct storage {
-    alignas(room) unsigned char bytes[sizeof(room)]; ///< Raw, so that `__shared__` variables can have this type.
+    /// Raw, so that `__shared__` variables can have this type.
+    alignas(room) unsigned char bytes[sizeof(room)];
   };
   /// Uses `memory` until the last result is read.
   LOOKBACK_DEVICE explicit block_scan(storage &memory) : block_scan(reinterpret_cast<room &>(memory)) {}

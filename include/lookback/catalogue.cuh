@@ -16,7 +16,8 @@
 ///
 ///     thrust::inclusive_scan(lookback::par.with(lookback::scan_then_add<lookback::brent_kung>{}),
 ///                            first, last, result);
-///     lookback::DeviceScan::InclusiveSum(storage, bytes, input, output, n, stream, lookback::chained<>{});
+///     lookback::DeviceScan::InclusiveSum(storage, bytes, input, output, n, stream,
+///                                        lookback::chained<>{});
 ///
 /// | strategy | memory traffic | kernels | same bits on every run |
 /// |---|---|---|---|
@@ -28,8 +29,8 @@
 /// | lookback::auxiliary_block | 2 n | 2 | no |
 /// | lookback::decoupled_look_back | 2 n | 2 | no |
 ///
-/// Traffic is in elements read and written. A tile is what one block scans: S = Threads * Items items.
-/// Levels: ceil(log_S n).
+/// Traffic is in elements read and written. A tile is what one block scans: S = Threads * Items
+/// items. Levels: ceil(log_S n).
 ///
 /// **Common to the textbook's strategies**
 ///
@@ -37,6 +38,6 @@
 /// - `Threads`: threads of a block, a multiple of 32, at most 1024.
 /// - `Items`: items of a thread. 0 is the block scan's own choice, within 160 bytes a thread.
 /// - *Types, iterators and streams*: the same as the default's.
-/// - *Errors*: `cudaErrorInvalidConfiguration` if a block needs more shared memory than the device has;
-///   the Thrust calls throw it with the numbers of both.
+/// - *Errors*: `cudaErrorInvalidConfiguration` if a block needs more shared memory than the device
+///   has; the Thrust calls throw it with the numbers of both.
 /// - *Determinism*: each combines operands in an order of its own, not in lookback::tree_shape's.

@@ -15,9 +15,9 @@ namespace lookback {
 /// lookback::DeviceScan::InclusiveSum(temporary, bytes, input, output, n, stream);
 /// @endcode
 ///
-/// Notation: `a . b` is `scan_op(a, b)`; x(0) to x(num_items - 1) are the elements of `d_in`, by key
-/// those of `d_values_in`; y(i) are the results; s is the first index of the segment that holds i. A
-/// segment is a longest sequence of consecutive keys, each equal to the next by `equality_op`.
+/// Notation: `a . b` is `scan_op(a, b)`; x(0) to x(num_items - 1) are the elements of `d_in`, by
+/// key those of `d_values_in`; y(i) are the results; s is the first index of the segment that holds
+/// i. A segment is a longest sequence of consecutive keys, each equal to the next by `equality_op`.
 ///
 /// **Common to all calls**
 ///
@@ -31,18 +31,19 @@ namespace lookback {
 ///   `__device__` lambda). A result is assigned to its element of the output.
 /// - *Element types*: a copy constructor is all they need. Elements and accumulators have at most
 ///   4096 bytes; from 512 bytes on they are scanned more slowly.
-/// - *Initial value*: a value; or, except by key, a lookback::FutureValue, a `cub::FutureValue` or a
-///   `cuda::args::deferred`, which is read on the device in stream order.
-/// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 launches nothing.
+/// - *Initial value*: a value; or, except by key, a lookback::FutureValue, a `cub::FutureValue` or
+///   a `cuda::args::deferred`, which is read on the device in stream order.
+/// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 launches
+///   nothing.
 /// - `algorithm`: nothing, which is lookback::fastest, or one of the @ref strategies.
 /// - *Stream behaviour*: the scan is enqueued on `stream`. Nothing is allocated, nothing
 ///   synchronises, and the stream may be captured.
-/// - *Errors*: `cudaErrorInvalidValue` if `num_items` is negative or needs more than 2^31 - 1 tiles of
-///   16 KB, or if the storage is too small. Of a strategy, `cudaErrorNotSupported` if it cannot take
-///   the call, and `cudaErrorInvalidConfiguration` if its blocks need more shared memory than the
-///   device has. Otherwise the status of the launch.
-/// - *Determinism*: with lookback::fastest the bits depend on the values, their number, the types and
-///   the operator only (lookback::tree_shape); with another strategy, see that strategy.
+/// - *Errors*: `cudaErrorInvalidValue` if `num_items` is negative or needs more than 2^31 - 1 tiles
+///   of 16 KB, or if the storage is too small. Of a strategy, `cudaErrorNotSupported` if it cannot
+///   take the call, and `cudaErrorInvalidConfiguration` if its blocks need more shared memory than
+///   the device has. Otherwise the status of the launch.
+/// - *Determinism*: with lookback::fastest the bits depend on the values, their number, the types
+///   and the operator only (lookback::tree_shape); with another strategy, see that strategy.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator; with another
 ///   strategy, see that strategy.
 ///
@@ -62,10 +63,10 @@ namespace lookback {
 /// - *Requirements and tunings*: `cuda::execution::require(...)` is always met,
 ///   `determinism::gpu_to_gpu` for every type and operator, and by key.
 ///   `cuda::execution::tune(...)` is ignored.
-/// - *Temporary storage*: allocated and freed in stream order, by the memory resource or from a pool
-///   of lookback's, which keeps its memory until lookback::release_workspace() of
-///   `<lookback/scan.cuh>`. In a capture the pool adds nodes that allocate and free to the graph. One
-///   tile of 16 KB needs no storage.
+/// - *Temporary storage*: allocated and freed in stream order, by the memory resource or from a
+///   pool of lookback's, which keeps its memory until lookback::release_workspace() of
+///   `<lookback/scan.cuh>`. In a capture the pool adds nodes that allocate and free to the graph.
+///   One tile of 16 KB needs no storage.
 /// - *Errors*: `cudaErrorMemoryAllocation` as well, if a memory resource throws or returns null.
 /// - The call returns when the scan is enqueued.
 ///

@@ -129,20 +129,21 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// The calls are @ref thrust_scans.
 ///
 /// - *Stream*: `par.on(stream)` runs on `stream`; otherwise the default stream of the translation
-///   unit that makes the call (nvcc's `--default-stream`). A call returns when its results are there.
+///   unit that makes the call (nvcc's `--default-stream`). A call returns when its results are
+///   there.
 /// - *Temporary memory*: from a pool of lookback's own, which keeps it for the next call
 ///   (lookback::release_workspace()), or from `par(allocator)`.
 /// - *Strategy*: `.with(strategy)` chooses one of the @ref strategies, anywhere in the chain.
 /// - *Capture*: what is captured allocates nothing when it runs. Temporary storage belongs to the
-///   graph, so the graph may be a child of other graphs and may be instantiated more than once. Like
-///   the results, the storage is shared by the graph and its copies: their launches must not overlap.
-///   With an allocator, the storage is the allocator's, which must outlive the graph.
+///   graph, so the graph may be a child of other graphs and may be instantiated more than once.
+///   Like the results, the storage is shared by the graph and its copies: their launches must not
+///   overlap. With an allocator, the storage is the allocator's, which must outlive the graph.
 /// - *In device code*: a serial loop of the calling thread, as with Thrust's policies.
 /// @ingroup policies
 LOOKBACK_GLOBAL_CONSTANT par_t par{};
 
-/// lookback::par without the wait: a call may return before its results are there. Later work on the
-/// same stream sees them.
+/// lookback::par without the wait: a call may return before its results are there. Later work on
+/// the same stream sees them.
 /// @ingroup policies
 LOOKBACK_GLOBAL_CONSTANT par_nosync_t par_nosync{};
 

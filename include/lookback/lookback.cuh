@@ -21,13 +21,13 @@
 /// @ingroup doors
 
 /// @defgroup cub_scans CUB's scans
-/// lookback::DeviceScan in the place of `cub::DeviceScan`, with the same arguments. Includes neither
-/// Thrust nor CUB.
+/// lookback::DeviceScan in the place of `cub::DeviceScan`, with the same arguments. Includes
+/// neither Thrust nor CUB.
 /// @ingroup doors
 
 /// @defgroup policies Policies
-/// lookback::par in the place of `thrust::cuda::par`: where a scan runs, with which temporary memory,
-/// and whether the call waits. The policy of the CPU is lookback::host.
+/// lookback::par in the place of `thrust::cuda::par`: where a scan runs, with which temporary
+/// memory, and whether the call waits. The policy of the CPU is lookback::host.
 
 /// @defgroup host Host system
 /// The same scans with the same bits on the threads of the CPU, with or without a CUDA compiler.
@@ -37,8 +37,8 @@
 /// @defgroup block_scans Block scans
 
 /// @defgroup tree Reduction tree and operators
-/// The one order of association of lookback's scans, and the operators that calls without an operator
-/// use.
+/// The one order of association of lookback's scans, and the operators that calls without an
+/// operator use.
 
 #include <lookback/execution_policy.cuh>
 #include <lookback/scan.cuh>

@@ -25,17 +25,17 @@ using if_policy =
 inline namespace LOOKBACK_DEFAULT_STREAM {
 
 /// @addtogroup thrust_scans
-/// Thrust's 16 scans as functions of lookback. `thrust::inclusive_scan` and its siblings call them when
-/// the policy is one of lookback's.
+/// Thrust's 16 scans as functions of lookback. `thrust::inclusive_scan` and its siblings call them
+/// when the policy is one of lookback's.
 ///
 /// @code
 /// lookback::inclusive_scan(lookback::par.on(stream), first, last, result, op);
 /// thrust::inclusive_scan(lookback::par.on(stream), first, last, result, op); // the same
 /// @endcode
 ///
-/// Notation: `a . b` is `op(a, b)`; x(0) to x(n - 1) are the elements of [`first`, `last`), by key those
-/// of `values`; y(i) are the results; s is the first index of the segment that holds i. A segment is a
-/// longest sequence of consecutive keys, each equal to the next.
+/// Notation: `a . b` is `op(a, b)`; x(0) to x(n - 1) are the elements of [`first`, `last`), by key
+/// those of `values`; y(i) are the results; s is the first index of the segment that holds i. A
+/// segment is a longest sequence of consecutive keys, each equal to the next.
 ///
 /// **Common to all calls**
 ///
@@ -48,21 +48,21 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 ///   with a copy of it.
 /// - *Accumulator*: Thrust's choice. The value type of the input; with an initial value, the type
 ///   of `op(init, x)` (inclusive) or the type of `init` (exclusive).
-/// - *Element types*: a copy constructor is all they need. On a GPU, elements and accumulators have at
-///   most 4096 bytes; from 512 bytes on they are scanned more slowly.
+/// - *Element types*: a copy constructor is all they need. On a GPU, elements and accumulators have
+///   at most 4096 bytes; from 512 bytes on they are scanned more slowly.
 /// - *Return value*: the end of the results. If `last - first` is zero or negative, `result`, with
 ///   nothing written.
-/// - *Stream behaviour*: the scan is enqueued on the policy's stream. A synchronising policy returns
-///   when the results are there; a stream under capture is never waited for.
+/// - *Stream behaviour*: the scan is enqueued on the policy's stream. A synchronising policy
+///   returns when the results are there; a stream under capture is never waited for.
 /// - *Errors*: `thrust::system_error` with the CUDA status; on the CPU the exception of the
 ///   operator, the copy or the allocation. All temporary memory is freed.
 /// - *Determinism*: the bits depend on the values, their number, the types and the operator only
 ///   (lookback::tree_shape); with a strategy chosen by `.with()`, see that strategy.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator; with a strategy,
 ///   see that strategy.
-/// - *In device code*: a serial loop of the calling thread, as with Thrust's policies. Stream, memory
-///   and strategy have no effect, nothing is launched or allocated, and the bits are those of a
-///   serial loop. With lookback::host the kernel ends with an error.
+/// - *In device code*: a serial loop of the calling thread, as with Thrust's policies. Stream,
+///   memory and strategy have no effect, nothing is launched or allocated, and the bits are those
+///   of a serial loop. With lookback::host the kernel ends with an error.
 ///
 /// @{
 

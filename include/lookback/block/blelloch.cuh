@@ -15,7 +15,8 @@
 
 namespace lookback {
 
-/// Whether lookback::blelloch pads shared memory, so that strides of powers of two use different banks.
+/// Whether lookback::blelloch pads shared memory, so that strides of powers of two use different
+/// banks.
 /// @ingroup block_scans
 enum class bank_padding {
   off, ///< No padding.
@@ -32,11 +33,12 @@ enum class load_pairs {
 ///
 /// - `Padding`: against bank conflicts in shared memory.
 /// - `Pairs`: which two items a thread loads.
-/// - *Additions*: 2 (n - 1) - ceil(log2 n). No identity is used: the left edge of the tree has none.
+/// - *Additions*: 2 (n - 1) - ceil(log2 n). No identity is used: the left edge of the tree has
+///   none.
 /// - *Steps*: 2 ceil(log2 n), one barrier each.
 /// - *Memory*: about 6 n accesses to shared memory.
-/// - *Source*: G. E. Blelloch, "Prefix Sums and Their Applications", CMU-CS-90-190, 1990, section 1.2;
-///   M. Harris, S. Sengupta, J. D. Owens, GPU Gems 3, chapter 39, 2007.
+/// - *Source*: G. E. Blelloch, "Prefix Sums and Their Applications", CMU-CS-90-190, 1990, section
+///   1.2; M. Harris, S. Sengupta, J. D. Owens, GPU Gems 3, chapter 39, 2007.
 /// @ingroup block_scans
 template <bank_padding Padding = bank_padding::on, load_pairs Pairs = load_pairs::half_stride>
 struct blelloch {

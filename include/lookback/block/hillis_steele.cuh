@@ -16,8 +16,8 @@ namespace lookback {
 /// - *Additions*: n s - 2^s + 1, s = ceil(log2 n); exclusive the same for n - 1 items.
 /// - *Steps*: s, one barrier each.
 /// - *Memory*: 3 n s accesses to shared memory, double-buffered.
-/// - *Source*: W. D. Hillis, G. L. Steele, "Data Parallel Algorithms", Communications of the ACM 29(12),
-///   1986; M. Harris, S. Sengupta, J. D. Owens, GPU Gems 3, chapter 39, 2007.
+/// - *Source*: W. D. Hillis, G. L. Steele, "Data Parallel Algorithms", Communications of the ACM
+///   29(12), 1986; M. Harris, S. Sengupta, J. D. Owens, GPU Gems 3, chapter 39, 2007.
 /// @ingroup block_scans
 struct hillis_steele {
   static constexpr int default_items = 1; ///< Items of a thread if the caller names none.

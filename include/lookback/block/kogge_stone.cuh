@@ -37,8 +37,8 @@ enum class exclusive_by {
 /// - *Additions*: n s - 2^s + 1, s = ceil(log2 n).
 /// - *Steps*: s, with one barrier if double-buffered, otherwise two.
 /// - *Memory*: 2 n s accesses.
-/// - *Source*: P. M. Kogge, H. S. Stone, "A Parallel Algorithm for the Efficient Solution of a General
-///   Class of Recurrence Equations", IEEE Transactions on Computers C-22(8), 1973.
+/// - *Source*: P. M. Kogge, H. S. Stone, "A Parallel Algorithm for the Efficient Solution of a
+///   General Class of Recurrence Equations", IEEE Transactions on Computers C-22(8), 1973.
 /// @ingroup block_scans
 template <memory_of Memory = memory_of::double_buffered, exclusive_by Exclusive = exclusive_by::shifted_load>
 struct kogge_stone {

@@ -140,8 +140,8 @@ warp_inclusive_scan(uninitialized_array<keyed<T>, Count> &pairs, Existing existi
 
 namespace lookback {
 
-/// Warps scan rows of 32 items by Kogge and Stone's network through shuffles; the first warp scans the
-/// warps' aggregates.
+/// Warps scan rows of 32 items by Kogge and Stone's network through shuffles; the first warp scans
+/// the warps' aggregates.
 ///
 /// - *Additions*: at most 129 a row; 32 for every row but the first of each warp; at most 129 over
 ///   the warps' aggregates; and one an item of every warp but the first.

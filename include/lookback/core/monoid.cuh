@@ -140,8 +140,8 @@ private:
 
 /// An initial value that is computed on the device: `*iterator`, read by the scan in stream order.
 ///
-/// lookback::DeviceScan accepts it where `cub::DeviceScan` accepts a `cub::FutureValue`. The value is
-/// read before the scan writes any result, so it may be an element of the output.
+/// lookback::DeviceScan accepts it where `cub::DeviceScan` accepts a `cub::FutureValue`. The value
+/// is read before the scan writes any result, so it may be an element of the output.
 ///
 /// @tparam T         type of the initial value
 /// @tparam Iterator  readable on the device; its value converts to T

@@ -14,8 +14,8 @@ namespace lookback {
 /// @ingroup tree
 inline constexpr int tree_version = 1;
 
-/// The reduction tree: the order in which lookback::fastest, lookback::look_ahead and lookback::host
-/// associate, and the sizes of its parts.
+/// The reduction tree: the order in which lookback::fastest, lookback::look_ahead and
+/// lookback::host associate, and the sizes of its parts.
 ///
 /// For an input value type In and an output value type Out, from the leaves up:
 ///
@@ -27,23 +27,24 @@ inline constexpr int tree_version = 1;
 /// | group | 32 tiles | Kogge-Stone over the tiles' aggregates: T(t), inclusive |
 /// | input | groups | serial fold from the left: G(0) = init, G(g + 1) = G(g) . (aggregate of group g) |
 ///
-/// Kogge-Stone over m <= 32 values: for o = 1, 2, 4, 8, 16, `x(l) <- x(l - o) . x(l)` for every l >= o at
-/// once.
+/// Kogge-Stone over m <= 32 values: for o = 1, 2, 4, 8, 16, `x(l) <- x(l - o) . x(l)` at once
+/// for every l >= o.
 ///
 /// Element k of vector v of row r of tile t of group g has the inclusive result
 ///
 ///     ((((G(g) . T(t - 1)) . R(r - 1)) . V(v - 1)) . e0) . e1 ... . ek        (every `.` associates as written)
 ///
-/// and its exclusive result is the same without the last factor. A factor with a negative index, and
-/// G(0) without an initial value, is skipped. By key, the elements are pairs of a value and a flag, In
-/// is the values' accumulator type, and an initial value is combined with the first element of each segment.
+/// and its exclusive result is the same without the last factor. A factor with a negative index,
+/// and G(0) without an initial value, is skipped. By key, the elements are pairs of a value and a
+/// flag, In is the values' accumulator type, and an initial value is combined with the first
+/// element of each segment.
 ///
-/// Nothing to the right of an element takes part in its result, so the results for n elements are the
-/// first n results of any longer input.
+/// Nothing to the right of an element takes part in its result, so the results for n elements are
+/// the first n results of any longer input.
 ///
-/// The tree does not fix the operator's own arithmetic. If an operator multiplies and adds, compile with
-/// nvcc's `--fmad=false` and g++'s `-ffp-contract=off`; library functions such as `exp` differ between GPU
-/// and CPU.
+/// The tree does not fix the operator's own arithmetic. If an operator multiplies and adds, compile
+/// with nvcc's `--fmad=false` and g++'s `-ffp-contract=off`; library functions such as `exp` differ
+/// between GPU and CPU.
 ///
 /// @tparam InBytes   sizeof(In)
 /// @tparam OutBytes  sizeof(Out)

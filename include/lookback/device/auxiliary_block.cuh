@@ -97,12 +97,12 @@ auxiliary_block_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type 
 
 } // namespace detail
 
-/// Auxiliary block: one pass, in which one block turns the aggregates of all tiles into prefixes, as
-/// many at a time as are published, and the other blocks scan.
+/// Auxiliary block: one pass, in which one block turns the aggregates of all tiles into prefixes,
+/// as many at a time as are published, and the other blocks scan.
 ///
 /// - *Temporary memory*: two tile statuses a tile.
-/// - *Determinism*: none for floating point; how many aggregates are combined at once depends on the
-///   schedule.
+/// - *Determinism*: none for floating point; how many aggregates are combined at once depends on
+///   the schedule.
 /// - *Complexity*: 2 n elements of traffic; the additions of `Network`, n, and those of
 ///   lookback::warp_shuffle over the aggregates; a chain of at least tiles / `Threads` rounds.
 /// - *Forward progress*: two blocks must be resident together, so beside a kernel that leaves room

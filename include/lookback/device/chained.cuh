@@ -41,13 +41,13 @@ chained_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem,
 
 } // namespace detail
 
-/// Chained scan: one pass, in which every block waits for the prefix of its left neighbour, adds its
-/// aggregate and publishes the sum.
+/// Chained scan: one pass, in which every block waits for the prefix of its left neighbour, adds
+/// its aggregate and publishes the sum.
 ///
 /// - *Temporary memory*: two tile statuses a tile.
 /// - *Determinism*: the same bits for the same `Network`, `Threads`, `Items` and n.
-/// - *Complexity*: 2 n elements of traffic; the additions of `Network`, n, and one a tile; a chain of
-///   as many round trips through the L2 cache as there are tiles.
+/// - *Complexity*: 2 n elements of traffic; the additions of `Network`, n, and one a tile; a chain
+///   of as many round trips through the L2 cache as there are tiles.
 /// - *Source*: S. Yan, G. Long, Y. Zhang, "StreamScan: Fast Scan Algorithms for GPUs without Global
 ///   Barrier Synchronization", PPoPP 2013.
 ///

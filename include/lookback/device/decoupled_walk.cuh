@@ -25,8 +25,8 @@ struct walk_by_warp {};
 struct dynamic_ids {};
 /// Static tile ids: the block's index. Unsafe, for comparison only.
 ///
-/// CUDA does not promise that blocks start in the order of their indices. If waiting blocks fill the
-/// device before a predecessor has started, the scan never ends.
+/// CUDA does not promise that blocks start in the order of their indices. If waiting blocks fill
+/// the device before a predecessor has started, the scan never ends.
 /// @ingroup strategies
 struct static_ids {};
 
@@ -143,8 +143,8 @@ decoupled_walk_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type p
 /// - `Ids`: lookback::dynamic_ids or lookback::static_ids.
 /// - *Temporary memory*: two tile statuses a tile.
 /// - *Determinism*: none for floating point; how far a walk goes depends on the schedule.
-/// - *Complexity*: 2 n elements of traffic; the additions of `Network`, n, and one for every aggregate
-///   that a walk reads.
+/// - *Complexity*: 2 n elements of traffic; the additions of `Network`, n, and one for every
+///   aggregate that a walk reads.
 /// - *Source*: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
 ///   NVIDIA NVR-2016-002.
 ///

@@ -58,16 +58,16 @@ scan_from_totals_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type
 
 } // namespace detail
 
-/// Reduce, then scan: blocks reduce their tiles, the aggregates are scanned in the same way, and every
-/// block reads its tile again and scans it from its prefix.
+/// Reduce, then scan: blocks reduce their tiles, the aggregates are scanned in the same way, and
+/// every block reads its tile again and scans it from its prefix.
 ///
 /// - *Temporary memory*: one accumulator a tile.
 /// - *Determinism*: the same bits for the same `Network`, `Threads`, `Items` and n.
 /// - *Complexity*: 3 n elements of traffic; n additions to reduce, those of `Network`, and n;
 ///   2 levels - 1 kernels.
 /// - *Source*: Y. Dotsenko, N. K. Govindaraju, P.-P. Sloan, C. Boyd, J. Manferdelli, "Fast Scan
-///   Algorithms on Graphics Processors", ICS 2008; D. Merrill, A. Grimshaw, "Parallel Scan for Stream
-///   Architectures", University of Virginia CS2009-14, 2009.
+///   Algorithms on Graphics Processors", ICS 2008; D. Merrill, A. Grimshaw, "Parallel Scan for
+///   Stream Architectures", University of Virginia CS2009-14, 2009.
 ///
 /// Parameters, types and errors: see @ref strategies.
 /// @ingroup strategies

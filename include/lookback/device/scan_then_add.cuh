@@ -73,9 +73,10 @@ add_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, con
 /// - *Temporary memory*: one accumulator a tile; and n accumulators, unless the output is a pointer
 ///   to accumulators.
 /// - *Determinism*: the same bits for the same `Network`, `Threads`, `Items` and n.
-/// - *Complexity*: 4 n elements of traffic; the additions of `Network`, and n; 2 levels - 1 kernels.
-/// - *Source*: M. Harris, S. Sengupta, J. D. Owens, "Parallel Prefix Sum (Scan) with CUDA", GPU Gems 3,
-///   section 39.2.4, 2007.
+/// - *Complexity*: 4 n elements of traffic; the additions of `Network`, and n; 2 levels - 1
+///   kernels.
+/// - *Source*: M. Harris, S. Sengupta, J. D. Owens, "Parallel Prefix Sum (Scan) with CUDA", GPU
+///   Gems 3, section 39.2.4, 2007.
 ///
 /// Parameters, types and errors: see @ref strategies.
 /// @ingroup strategies

@@ -26,10 +26,10 @@ struct fastest {};
 /// The look-ahead pipeline at every length above one tile: persistent blocks read, reduce and scan
 /// different tiles at the same time.
 ///
-/// - *Requirements*, otherwise `cudaErrorNotSupported`: compute capability 9.0 or newer; input from a
-///   pointer, from a `thrust::transform_iterator` over one, or from pointers to keys and values where
-///   the output does not overlap the keys; output to a pointer; elements of 1, 2, 4, 8 or 16 bytes;
-///   accumulators of at most 16 bytes that are trivially copyable.
+/// - *Requirements*, otherwise `cudaErrorNotSupported`: compute capability 9.0 or newer; input from
+///   a pointer, from a `thrust::transform_iterator` over one, or from pointers to keys and values
+///   where the output does not overlap the keys; output to a pointer; elements of 1, 2, 4, 8 or 16
+///   bytes; accumulators of at most 16 bytes that are trivially copyable.
 /// - *Determinism*: the bits of lookback::fastest.
 /// - *Complexity*: 2 n elements of traffic, about 2 n additions.
 /// @ingroup strategies

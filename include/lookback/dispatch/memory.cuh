@@ -141,8 +141,8 @@ private:
 
 } // namespace detail
 
-/// Returns the temporary memory that lookback keeps on the current device to the driver, except what
-/// unfinished work and graphs use.
+/// Returns the temporary memory that lookback keeps on the current device to the driver, except
+/// what unfinished work and graphs use.
 ///
 /// Returns the status of CUDA; thread-safe.
 /// @ingroup policies

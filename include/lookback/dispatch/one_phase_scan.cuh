@@ -8,8 +8,8 @@
 
 namespace lookback::detail {
 
-/// Device-wide scans in one call, which lookback::DeviceScan (lookback/device_scan.cuh) inherits; its
-/// docstring describes them. They return the bits and errors of the two-phase calls.
+/// Device-wide scans in one call, which lookback::DeviceScan (lookback/device_scan.cuh) inherits;
+/// its docstring describes them. They return the bits and errors of the two-phase calls.
 struct one_phase_scan {
 private:
   /// Tells these calls from those whose first two arguments are storage and its size.

@@ -11,8 +11,8 @@ namespace lookback {
 
 /// Base of lookback's CPU policies, for policies of a program's own.
 ///
-/// It derives from Thrust's C++ system, so every algorithm that is not a scan runs there. For scans,
-/// lookback's overloads are a better match than Thrust's.
+/// It derives from Thrust's C++ system, so every algorithm that is not a scan runs there. For
+/// scans, lookback's overloads are a better match than Thrust's.
 /// @ingroup host
 template <class Derived>
 struct host_execution_policy : thrust::cpp::execution_policy<Derived> {};
@@ -21,8 +21,8 @@ struct host_execution_policy : thrust::cpp::execution_policy<Derived> {};
 /// @ingroup host
 struct host_t : host_execution_policy<host_t> {};
 
-/// Thrust policy: scans run on lookback on the threads of the CPU, every other algorithm on Thrust's
-/// C++ system.
+/// Thrust policy: scans run on lookback on the threads of the CPU, every other algorithm on
+/// Thrust's C++ system.
 ///
 /// @code
 /// thrust::inclusive_scan(lookback::host, values.begin(), values.end(), sums.begin());
@@ -31,10 +31,10 @@ struct host_t : host_execution_policy<host_t> {};
 /// The calls are @ref thrust_scans. No CUDA compiler is needed. A call returns when its results are
 /// there.
 ///
-/// - *Threads*: from 4 MB on, one thread for each 2 MB, at most one a core. Iterators are used from all
-///   of them, and each calls a copy of the operator. The calling thread alone computes
-///   results behind a proxy that may be a bit of a word: that of `std::vector<bool>`, and every proxy
-///   of a type that lookback does not know.
+/// - *Threads*: from 4 MB on, one thread for each 2 MB, at most one a core. Iterators are used from
+///   all of them, and each calls a copy of the operator. The calling thread alone computes results
+///   behind a proxy that may be a bit of a word: that of `std::vector<bool>`, and every proxy of a
+///   type that lookback does not know.
 /// - *Errors*: the first exception of an iterator or operator is rethrown after all threads have
 ///   ended; the results are then partly written.
 /// - *Determinism*: the bits of the GPU (lookback::tree_shape), for any number of threads.
