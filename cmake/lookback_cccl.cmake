@@ -24,9 +24,9 @@ find_path(LOOKBACK_CUDA_INCLUDE_DIR cuda_runtime_api.h HINTS ${lookback_toolkit}
           DOC "The directory of the CUDA runtime's headers")
 mark_as_advanced(LOOKBACK_NVCC LOOKBACK_CUDA_INCLUDE_DIR)
 if(NOT LOOKBACK_CCCL_INCLUDE_DIR)
-  message(FATAL_ERROR "lookback needs the headers of CCCL 3.0 or newer, which the CUDA toolkit 13.0 contains and "
-                      "cmake/set_up.sh takes from PyPI where there is no toolkit. With CCCL in another place, set "
-                      "LOOKBACK_CCCL_INCLUDE_DIR to the directory that holds thrust/, cub/ and cuda/.")
+  message(FATAL_ERROR "lookback needs the headers of CCCL 3.0 or newer, and found none. Install the CUDA toolkit 13.0, or run "
+                      "cmake/set_up.sh, which installs them from PyPI. If CCCL is in another directory, set "
+                      "LOOKBACK_CCCL_INCLUDE_DIR to the directory that contains thrust/, cub/ and cuda/.")
 endif()
 
 file(STRINGS "${LOOKBACK_CCCL_INCLUDE_DIR}/thrust/version.h" lookback_thrust_version
@@ -34,7 +34,7 @@ file(STRINGS "${LOOKBACK_CCCL_INCLUDE_DIR}/thrust/version.h" lookback_thrust_ver
 string(REGEX MATCH "[0-9]+" lookback_thrust_version "${lookback_thrust_version}")
 if(lookback_thrust_version LESS 300000)
   message(FATAL_ERROR "lookback needs CCCL 3.0 or newer; ${LOOKBACK_CCCL_INCLUDE_DIR} has THRUST_VERSION "
-                      "${lookback_thrust_version}. Set LOOKBACK_CCCL_INCLUDE_DIR to a newer one.")
+                      "${lookback_thrust_version}. Set LOOKBACK_CCCL_INCLUDE_DIR to the directory of a newer version.")
 endif()
 
 add_library(lookback::cccl INTERFACE IMPORTED GLOBAL)

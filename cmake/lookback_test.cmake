@@ -33,7 +33,7 @@ endfunction()
 
 # Registers a test that this machine cannot build, and CTest reports as skipped.
 function(lookback_skipped_gpu_test name)
-  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: no GPU, or no CUDA compiler")
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: this machine has no GPU or no CUDA compiler")
   set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_REGULAR_EXPRESSION "skipped: ")
 endfunction()
 

@@ -35,7 +35,7 @@ install_packages() {
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
     if ! command -v sudo >/dev/null; then
-      say "neither root nor sudo; run as root: apt-get install ${missing[*]}" >&2
+      say "sudo is missing and this user is not root. Run as root: apt-get install ${missing[*]}" >&2
       exit 1
     fi
     as_root=(sudo)
@@ -66,14 +66,14 @@ from_pypi=(nvidia-cuda-cccl==13.0.85 nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0
 pip_install() { build/cuda/bin/python -m pip install --quiet --disable-pip-version-check "$@"; }
 
 install_cuda_from_pypi() {
-  say "no CUDA compiler: nvcc is neither in CUDACXX, PATH, CUDA_HOME and CUDA_PATH nor in /usr/local/cuda/bin."
-  say "taking NVIDIA's from PyPI into build/cuda (105 MB to download, 300 MB on disk): ${from_pypi[*]}"
-  say "they are under NVIDIA's licence; a CUDA toolkit 13.0 in CUDACXX or PATH is used instead of them."
+  say "no CUDA compiler: nvcc is not in CUDACXX, PATH, CUDA_HOME, CUDA_PATH or /usr/local/cuda/bin."
+  say "installing NVIDIA's compiler from PyPI into build/cuda (105 MB to download, 300 MB on disk): ${from_pypi[*]}"
+  say "NVIDIA's licence applies to these packages. To use a CUDA toolkit instead, set CUDACXX or PATH."
   install_packages python3-venv ca-certificates
   rm -rf build/cuda
   python3 -m venv build/cuda || return 1
   if ! pip_install "${from_pypi[@]}"; then
-    say "trying the headers alone, which lookback::host needs: ${from_pypi[0]}" >&2
+    say "the compiler cannot be installed. Trying the headers, which lookback::host needs: ${from_pypi[0]}" >&2
     pip_install "${from_pypi[0]}"
     return 1
   fi
@@ -82,7 +82,7 @@ install_cuda_from_pypi() {
 }
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-  say "neither Debian nor Ubuntu, so no package is installed. Needed: the counterparts of ${packages[*]}" >&2
+  say "apt-get is missing, so no package is installed. Install the equivalents of: ${packages[*]}" >&2
 else
   install_packages "${packages[@]}"
   if [ "${1:-}" = verify ]; then # every g++ and clang that the system offers, for lookback::host
@@ -99,11 +99,12 @@ fi
 if [ -n "$nvcc" ]; then
   say "CUDA compiler: $nvcc"
 elif [ -d "$(echo build/cuda/lib/python3*/site-packages/nvidia/cu13/include/cccl)" ]; then
-  say "no CUDA compiler that runs on this machine: lookback::host is built and tested, and no kernel." >&2
-  say "for the rest, install the CUDA toolkit 13.0 (https://developer.nvidia.com/cuda-downloads)." >&2
+  say "no CUDA compiler runs on this machine: only lookback::host is built and tested." >&2
+  say "To build the kernels, install the CUDA toolkit 13.0 (https://developer.nvidia.com/cuda-downloads)." >&2
 else
-  say "neither a CUDA compiler nor the headers of Thrust, which lookback::host needs, too: with PyPI reachable this" >&2
-  say "script installs both; or install the CUDA toolkit 13.0 (https://developer.nvidia.com/cuda-downloads)." >&2
+  say "the CUDA compiler and the headers of Thrust are missing; lookback::host needs the headers." >&2
+  say "Connect to PyPI and run this script again, or install the CUDA toolkit 13.0" >&2
+  say "(https://developer.nvidia.com/cuda-downloads)." >&2
   exit 1
 fi
 say "ready"

@@ -61,7 +61,7 @@ namespace lookback {
 template <class T, int Threads, class Network = warp_shuffle, int Items = 1>
 class block_scan {
   static_assert(Threads >= 32 && Threads <= 1024 && Threads % 32 == 0,
-                "lookback::block_scan: a block has 32 to 1024 threads, whole warps of 32");
+                "lookback::block_scan: Threads must be a multiple of 32, from 32 to 1024");
   using network = typename Network::template block<T, Threads, Items>;
 
 public:
@@ -109,7 +109,7 @@ public:
   /// Threads from `count` on return their `x`.
   template <class Operator>
   LOOKBACK_DEVICE T inclusive(const T &x, Operator op, int count = elements) {
-    static_assert(Items == 1, "lookback::block_scan: with several items a thread, pass arrays");
+    static_assert(Items == 1, "lookback::block_scan: with several items per thread, pass arrays");
     scan<true>(&x, count, op);
     return simt::thread_index() < count ? network_.template result<true>(simt::thread_index()) : x;
   }
@@ -118,7 +118,7 @@ public:
   /// Threads from `count` on return their `x`.
   template <class Operator>
   LOOKBACK_DEVICE T exclusive(const T &x, const T &initial, Operator op, int count = elements) {
-    static_assert(Items == 1, "lookback::block_scan: with several items a thread, pass arrays");
+    static_assert(Items == 1, "lookback::block_scan: with several items per thread, pass arrays");
     scan<false>(&x, count, op);
     const int i = simt::thread_index();
     if (i >= count) return x;

@@ -54,5 +54,5 @@ foreach(word "asm volatile(\"\"\\;)" "__shfl_up_sync(m, v, 1)" "__ballot_sync(m,
              "__syncwarp()" "threadIdx.x" "blockIdx.x" "atomicAdd(p, 1)" "atomicCAS_system(p, 0, 1)"
              "__threadfence()" "__nanosleep(8)" "__popc(x)" "__dp4a(a, b, c)" "__ldcg(p)" "__vadd2(a, b)")
   string(REGEX MATCH "^[A-Za-z0-9_]+" name "${word}")
-  expect_violation(device/tile_state.cuh "int x = 0, y = ${word}\;" ":3: ${name} outside core/simt.cuh")
+  expect_violation(device/tile_state.cuh "int x = 0, y = ${word}\;" ":3: ${name} outside core/simt*.cuh")
 endforeach()

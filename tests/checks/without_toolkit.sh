@@ -12,7 +12,7 @@ if [ "${1:-}" != hidden ]; then
   namespace=(unshare --mount)
   [ "$(id -u)" -eq 0 ] || namespace=(unshare --mount --map-root-user)
   if ! "${namespace[@]}" true; then
-    echo "skipped: this machine does not let a process hide directories from itself (unshare --mount)"
+    echo "skipped: this machine does not let a process hide directories from itself (unshare --mount failed)"
     exit 0
   fi
   exec "${namespace[@]}" bash "${BASH_SOURCE[0]}" hidden "$@"
@@ -35,15 +35,15 @@ tar -C "$source_dir" --exclude=./build --exclude=./.git -cf - . | tar -C "$work"
 cd "$work"
 bash .ci/run readme
 if ! grep -q "CMAKE_CUDA_COMPILER:.*=$work/build/cuda/" build/CMakeCache.txt; then
-  echo "the build did not take the compiler that set_up.sh installed:" >&2
-  grep CMAKE_CUDA_COMPILER: build/CMakeCache.txt >&2 || echo "it has none" >&2
+  echo "the build does not use the compiler that set_up.sh installed:" >&2
+  grep CMAKE_CUDA_COMPILER: build/CMakeCache.txt >&2 || echo "it uses no CUDA compiler" >&2
   exit 1
 fi
 
 echo "nvidia-nvvm == 0" > no_compiler.txt
 rm -rf build
 PIP_CONSTRAINT=$PWD/no_compiler.txt bash cmake/set_up.sh 2>&1 | tee set_up.log
-grep -q "lookback::host is built and tested, and no kernel" set_up.log
+grep -q "only lookback::host is built and tested" set_up.log
 cmake --preset release
 cmake --build build --target core.tree
 ctest --test-dir build --output-on-failure -R '^core.tree$'

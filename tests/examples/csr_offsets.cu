@@ -86,9 +86,9 @@ void check(const graph &g, const std::vector<std::uint64_t> &offsets) {
   for (std::size_t v = 0; v < g.vertices; ++v) expected[v + 1] += expected[v];
   const auto wrong = std::mismatch(expected.begin(), expected.end(), offsets.begin(), offsets.end());
   if (wrong.first != expected.end())
-    throw std::runtime_error("a serial pass finds offset " + std::to_string(*wrong.first) + " for vertex " +
-                             std::to_string(wrong.first - expected.begin()) + ", the scan " +
-                             std::to_string(*wrong.second));
+    throw std::runtime_error("the offset of vertex " + std::to_string(wrong.first - expected.begin()) +
+                             " is " + std::to_string(*wrong.second) + " by the scan and " +
+                             std::to_string(*wrong.first) + " by a serial pass");
 }
 
 void csr_offsets(const std::vector<std::string> &arguments) {

@@ -145,8 +145,8 @@ std::string serial_pass(const std::string &path, std::uint64_t size, const line_
       if (previous == '\n') {
         start = position;
         if (lines == index.all.size() || index.all[lines] != start)
-          throw std::runtime_error("a serial pass finds line " + std::to_string(lines + 1) + " at byte " +
-                                   std::to_string(start) + ", the index does not");
+          throw std::runtime_error("the index is wrong: by a serial pass, line " + std::to_string(lines + 1) +
+                                   " starts at byte " + std::to_string(start));
         ++lines;
       }
       if (block[i] == '\n') finish_line(position - start - (previous == '\r'));
@@ -169,7 +169,7 @@ void line_index(const std::vector<std::string> &arguments) {
   std::error_code not_regular;
   const std::uint64_t size = std::filesystem::file_size(path, not_regular);
   if (not_regular) throw example::bad_input("cannot index '" + path + "': " + not_regular.message());
-  example::open(path); // a file that cannot be read is told before a missing GPU
+  example::open(path); // an unreadable file is reported before a missing GPU
   example::require_processor();
 
   line_starts index;
@@ -178,7 +178,7 @@ void line_index(const std::vector<std::string> &arguments) {
   const double seconds = example::now() - begin;
   const std::string serial = serial_pass(path, size, index);
   if (serial != indexed)
-    throw std::runtime_error("a serial pass finds " + serial + "; the index has " + indexed);
+    throw std::runtime_error("the index is wrong: it has " + indexed + "; a serial pass finds " + serial);
 
   const std::uint64_t lines = index.all.size();
   if (wanted > lines)

@@ -260,7 +260,7 @@ machine::machine(const schedule &chosen, const std::vector<kernel> &stream, cons
     grid->code = &code;
     grid->previous = grids_.empty() ? nullptr : grids_.back().get();
     grid->threads = std::uint64_t{code.blocks} * code.threads;
-    if (code.threads % warp_threads != 0 || grid->threads == 0) throw std::invalid_argument("launch of no or partial warps");
+    if (code.threads % warp_threads != 0 || grid->threads == 0) throw std::invalid_argument("a launch needs whole warps, at least one");
     for (unsigned b = code.blocks; b-- > 0;) grid->arrivals.push_back(b);
     if (which == mode::reversed)
       std::reverse(grid->arrivals.begin(), grid->arrivals.end());
@@ -498,12 +498,12 @@ void machine::run() {
       if (make_copy()) continue;
       if (resident.empty()) break;
       const std::string waits = who_waits();
-      if (!wake_everyone()) failure = "deadlock, nobody can run:" + waits;
+      if (!wake_everyone()) failure = "deadlock, no thread can run:" + waits;
       continue;
     }
     run_block(*block);
     if (!failure.empty()) break;
-    if (counted.resumptions - resumptions_at_start > 200'000'000) failure = "no end in sight, somebody spins:" + who_waits();
+    if (counted.resumptions - resumptions_at_start > 200'000'000) failure = "livelock, threads spin without progress:" + who_waits();
     if (block->finished == static_cast<int>(block->lanes.size()))
       for (std::size_t slot = 0; slot < resident.size(); ++slot)
         if (resident[slot].get() == block) {
@@ -554,8 +554,8 @@ bool machine::make_copy() {
 barrier_state &machine::barrier_at(void *address) {
   block_state &block = *lane->warp->block;
   const auto found = block.barriers.find(address);
-  if (found == block.barriers.end()) fail("a barrier that was not initialized");
-  if (!found->second.published && found->second.initialized_by != lane) fail("a barrier that was not published");
+  if (found == block.barriers.end()) fail("uses a barrier that was not initialized");
+  if (!found->second.published && found->second.initialized_by != lane) fail("uses a barrier that was not published");
   return found->second;
 }
 
@@ -564,7 +564,7 @@ void machine::count_on(block_state &block, void *address, int arrivals, std::int
   barrier_state &barrier = block.barriers.at(address);
   barrier.pending -= arrivals;
   barrier.owed += bytes;
-  if (barrier.pending < 0) fail("more arrivals at a barrier than it was initialized for");
+  if (barrier.pending < 0) fail("arrives at a barrier more often than it was initialized for");
   if (barrier.pending != 0 || barrier.owed != 0) return;
   barrier.pending = barrier.arrivals;
   barrier.parity ^= 1;
@@ -594,10 +594,10 @@ void machine::thread_body() {
   warp_state &warp = *self.warp;
   block_state &block = *warp.block;
   if (block.finished + 1 == static_cast<int>(block.lanes.size()) && !block.jobs.empty())
-    fail("the block ends before its bulk copies are made");
-  if (!self.copies.empty()) fail("ends before its copies have arrived");
+    fail("ends its block before the bulk copies of the block are complete");
+  if (!self.copies.empty()) fail("ends before its copies are complete");
   if (warp.meets.arrived != 0)
-    fail(std::string("ends while others of its warp wait in ") + name_of_operation(warp.meets.which));
+    fail(std::string("ends while other lanes of its warp wait in ") + name_of_operation(warp.meets.which));
   for (const block_meeting *const at : {&block.meets, &block.part_meets})
     if (at->arrived != 0 && self.place.thread < at->threads)
       fail(std::string("ends while others of its block wait in ") + name_of_operation(at->which));
@@ -638,13 +638,13 @@ void meet_block(block_meeting block_state::*meeting_of, std::uint32_t warp_state
   lane_state &self = *m.lane;
   block_state &block = *self.warp->block;
   block_meeting &at = block.*meeting_of;
-  if (self.place.thread >= threads) m.fail(std::string(name_of_operation(which)) + " of warps that the thread is not of");
+  if (self.place.thread >= threads) m.fail(std::string(name_of_operation(which)) + " of warps that do not include the thread");
   for (int t = 0; t < threads; ++t)
     if (block.lanes[t].warp->finished & block.lanes[t].bit)
       m.fail(std::string(name_of_operation(which)) + " after threads of the block have ended");
   if (at.arrived == 0) at.which = which, at.threads = threads;
   if (at.which != which || at.threads != threads)
-    m.fail(std::string(name_of_operation(which)) + ", but others of the block wait in " + name_of_operation(at.which));
+    m.fail(std::string(name_of_operation(which)) + ", but other threads of the block wait in " + name_of_operation(at.which));
   const int parity = at.parity;
   release(&at.order[parity]);
   if (++at.arrived == threads) {
@@ -673,12 +673,12 @@ int meet(machine &m, operation which, int argument, bool bit, const void *value,
     meets.bits[parity] = 0;
   } else if (meets.which != which || meets.argument != argument) {
     std::ostringstream text;
-    text << name_of_operation(which) << '(' << argument << ") at line " << where.line << ", but others of the warp wait in "
+    text << name_of_operation(which) << '(' << argument << ") at line " << where.line << ", but other lanes of the warp wait in "
          << name_of_operation(meets.which) << '(' << meets.argument << ')';
     m.fail(text.str());
   }
   if (bit) meets.bits[parity] |= self.bit;
-  if (bytes > widest_exchange) m.fail("an exchange of more bytes than the emulator has room for");
+  if (bytes > widest_exchange) m.fail("exchanges more bytes than the emulator supports");
   byte *const place = warp.values[parity].get() + bytes * (self.place.thread % warp_threads);
   for (std::size_t i = 0; i < bytes; ++i) place[i].bits = static_cast<const unsigned char *>(value)[i];
   // Of the warp's collectives only this one orders memory.
@@ -708,7 +708,7 @@ int hear(machine &m, int which, int threads) {
   block_state &block = *m.lane->warp->block;
   block_meeting &at = block.news[which];
   if (at.arrived == 0) at.threads = threads;
-  if (at.threads != threads) m.fail("news for another number of threads than others of the block say");
+  if (at.threads != threads) m.fail("passes another number of threads to a named barrier than other threads of the block");
   const int parity = at.parity;
   if (++at.arrived == threads) {
     at.arrived = 0;
@@ -843,11 +843,11 @@ void initialize_barrier(void *barrier, int arrivals) {
   machine &m = *running;
   block_state &block = *m.lane->warp->block;
   const auto *const at = static_cast<unsigned char *>(barrier);
-  if (at < block.shared || at + 8 > block.shared + m.lane->place.shared_bytes) m.fail("a barrier outside shared memory");
+  if (at < block.shared || at + 8 > block.shared + m.lane->place.shared_bytes) m.fail("uses a barrier outside shared memory");
   barrier_state made;
   made.arrivals = made.pending = arrivals;
   made.initialized_by = m.lane;
-  if (!block.barriers.emplace(barrier, std::move(made)).second) m.fail("a barrier is initialized twice");
+  if (!block.barriers.emplace(barrier, std::move(made)).second) m.fail("initializes a barrier twice");
 }
 
 void publish_barriers() {
@@ -878,9 +878,9 @@ void wait(void *barrier, unsigned parity, source_line where) {
 
 void bulk_copy(void *to, const void *from, unsigned bytes, void *barrier, source_line) {
   machine &m = *running;
-  if (!m.barrier_at(barrier).published) m.fail("a bulk copy to a barrier that was not published"); // no copy has initialized it
+  if (!m.barrier_at(barrier).published) m.fail("begins a bulk copy with a barrier that was not published"); // no copy has initialized it
   const auto misaligned = [](const void *address) { return reinterpret_cast<std::uintptr_t>(address) % 16 != 0; };
-  if (bytes == 0 || bytes % 16 != 0 || misaligned(to) || misaligned(from)) m.fail("a bulk copy that is not aligned to 16 bytes");
+  if (bytes == 0 || bytes % 16 != 0 || misaligned(to) || misaligned(from)) m.fail("begins a bulk copy whose addresses or size are not multiples of 16 bytes");
   release(to); // the clock of the copy itself, which nobody else looks at
   m.lane->warp->block->jobs.push_back({to, from, bytes, barrier});
   m.maybe_yield();
@@ -890,7 +890,7 @@ void arrive_at_cluster(bool ordered, source_line) {
   machine &m = *running;
   lane_state &self = *m.lane;
   grid_state &grid = *self.warp->block->grid;
-  if (self.place.cluster_blocks == 1) m.fail("no cluster to arrive at");
+  if (self.place.cluster_blocks == 1) m.fail("arrives at a cluster, but the launch has none");
   if (self.cluster_parity >= 0) m.fail("arrives at the cluster twice without waiting");
   m.maybe_yield();
   self.cluster_parity = grid.cluster_parity;
@@ -955,7 +955,7 @@ void send(const void *mine, unsigned rank, std::uint32_t word, const void *barri
   const thread_place &place = m.lane->place;
   const auto offset_of = [&](const void *address) {
     const auto offset = static_cast<const unsigned char *>(address) - place.shared;
-    if (offset < 0 || offset + 4 > static_cast<std::ptrdiff_t>(place.shared_bytes)) m.fail("a word is sent to what is not shared memory");
+    if (offset < 0 || offset + 4 > static_cast<std::ptrdiff_t>(place.shared_bytes)) m.fail("sends a word to an address outside shared memory");
     return offset;
   };
   const auto to = offset_of(mine), told = offset_of(barrier);
@@ -964,13 +964,13 @@ void send(const void *mine, unsigned rank, std::uint32_t word, const void *barri
     if (block->grid != m.lane->warp->block->grid || block->index != rank || block->finished == static_cast<int>(block->lanes.size()))
       continue;
     const auto at = block->barriers.find(block->shared + told);
-    if (at == block->barriers.end() || !at->second.published) m.fail("a word is sent to a block whose barrier is not there yet");
+    if (at == block->barriers.end() || !at->second.published) m.fail("sends a word to a block whose barrier is not initialized yet");
     release(block->shared + to); // the clock of the word itself, which nobody else looks at
     block->jobs.push_back({block->shared + to, nullptr, 4, block->shared + told, word});
     m.maybe_yield();
     return;
   }
-  m.fail("shared memory of block " + std::to_string(rank) + " is not there any more, or never was");
+  m.fail("uses the shared memory of block " + std::to_string(rank) + ", which has ended or does not exist");
 }
 
 void put_copy(const pending_copy &copy) { running->lane->copies.push_back(copy); }

@@ -44,17 +44,17 @@ TEST_CASE("a wait that goes on for too long says what it waits for") {
   check_report(report_of([](const auto &state) { core::wait_for<interval>(state.group_prefixes, 3); }),
                "waits for the prefix 3: expected 1, seen 0");
   check_report(report_of([&](const auto &state) { core::look_back_over_groups(state, 1, op, exchange); }),
-               "waits for the prefix or the total of group 0: expected 1, seen 0");
+               "waits for the prefix or the aggregate of group 0: expected 1, seen 0");
   check_report(report_of([&](const auto &state) {
                  const interval *const no_input = nullptr;
                  interval *const no_output = nullptr;
                  core::look_back(core::make_problem<true, interval>(no_input, no_output, op, core::no_initial{}), state,
                                  33, true, core::maybe<interval>(), op, exchange);
                }),
-               "waits for the total of tile 32: expected 1, seen 0");
+               "waits for the aggregate of tile 32: expected 1, seen 0");
   check_report(report_of([&](const auto &state) {
                  core::uninitialized_array<interval, 2> totals;
                  core::scan_totals<2>(state.tile_totals, 2, 1, 65, totals, op, exchange);
                }),
-               "waits for the totals of the tiles from 64: expected 1, seen 0");
+               "waits for the aggregates of the tiles from 64: expected 1, seen 0");
 }

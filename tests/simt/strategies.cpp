@@ -184,5 +184,5 @@ TEST_CASE("decoupled_look_back, static ids, can wait for ever") {
   } catch (const std::runtime_error &error) {
     report = error.what();
   }
-  REQUIRE(report.find("deadlock, nobody can run") == 0);
+  REQUIRE(report.find("deadlock, no thread can run") == 0);
 }

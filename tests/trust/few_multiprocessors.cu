@@ -43,7 +43,7 @@ public:
     const auto create_stream = DRIVER(cuGreenCtxStreamCreate, 12050);
     destroy_ = DRIVER(cuGreenCtxDestroy, 12040);
     if (!resource_of || !split || !describe || !create || !create_stream || !destroy_) {
-      why_not = "the driver has no green contexts";
+      why_not = "the driver does not support green contexts";
       return;
     }
     REQUIRE_CUDA(cudaFree(nullptr)); // the device's own context is there
@@ -54,7 +54,7 @@ public:
         split(&few, &groups, &all, nullptr, 0, 1) != CUDA_SUCCESS || groups == 0 ||
         describe(&description, &few, 1) != CUDA_SUCCESS ||
         create(&context_, description, 0, CU_GREEN_CTX_DEFAULT_STREAM) != CUDA_SUCCESS) {
-      why_not = "the device makes no green contexts";
+      why_not = "the device does not support green contexts";
       return;
     }
     CUstream made = nullptr;
@@ -81,7 +81,7 @@ private:
 struct narrow_stream {
   cudaStream_t stream = nullptr;
   unsigned multiprocessors = 0;
-  std::string why_not = "this CUDA has no streams of green contexts";
+  std::string why_not = "this CUDA version does not support streams of green contexts";
 };
 #endif
 

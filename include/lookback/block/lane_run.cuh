@@ -28,7 +28,8 @@ inline constexpr bool adds_runs<Problem, Input, std::void_t<typename Input::temp
 ///   place, step k   k  k  k+1  k+1  k+2  k+2  k+3  k+3      of 4, in the lower or the upper half of 128 bytes
 template <class T, int Elements>
 class lane_run {
-  static_assert(Elements <= 8 && (Elements & (Elements - 1)) == 0, "longer runs would begin at the same bank again");
+  static_assert(Elements <= 8 && (Elements & (Elements - 1)) == 0,
+                "the number of blocked items must be a power of two, at most 8: more cause bank conflicts");
 
 public:
   LOOKBACK_DEVICE lane_run() : first_(simt::lane_index() * Elements * 16 / 128 % Elements) {}

@@ -23,7 +23,8 @@ namespace lookback {
 /// @ingroup block_scans
 template <class Network = warp_shuffle>
 struct three_phase {
-  static_assert(!Network::in_global_memory, "three_phase: the network over the ends works in shared memory");
+  static_assert(!Network::in_global_memory,
+                "lookback::three_phase: the inner block scan must use shared memory, not global memory");
   // Odd: then threads that walk through their sections touch different banks. H200, 2^28 i32, decoupled look-back by a warp,
   // 256 threads, us, by items:   7 987    15 724    31 659    39 620
   static constexpr int default_items = 39; ///< Items of a thread if the caller names none.

@@ -83,7 +83,7 @@ LOOKBACK_DEVICE void fetch_rows(const Iterator &input, Elements elements, T *sha
   using source = element_source<Iterator>;
   constexpr int at_once = sizeof(typename source::fetched) <= 8 ? 16 : 8;
   constexpr int batch = Rows * E <= at_once ? Rows : E < at_once ? at_once / E : 1;
-  static_assert(Rows % batch == 0, "whole batches");
+  static_assert(Rows % batch == 0, "the number of rows must be a multiple of the batch");
   for (int first = 0; first < Rows; first += batch) {
     uninitialized_array<typename source::fetched, batch * E> loaded;
     LOOKBACK_UNROLL

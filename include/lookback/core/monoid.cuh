@@ -42,8 +42,8 @@ namespace detail {
 template <class Function, class... Arguments>
 struct returned {
   static_assert(!LOOKBACK_HIDES_RETURN_TYPE(Function),
-                "lookback: this scan accumulates in the type that the operator (or the transform) "
-                "returns, and the host does not know what an extended __device__ lambda returns. "
+                "lookback: this scan accumulates in the return type of the operator (or of the "
+                "transform), which is unknown on the host for an extended __device__ lambda. "
                 "Pass a function object, a __host__ __device__ lambda, or "
                 "cuda::proclaim_return_type<T>(lambda) instead.");
   using type = std::decay_t<decltype(std::declval<Function &>()(std::declval<Arguments>()...))>;

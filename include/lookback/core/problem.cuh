@@ -125,7 +125,7 @@ inline constexpr bool sums_integers =
 template <bool Inclusive, class Accumulator, class Input, class Output, class Operator, class Initial,
           class Project = scanned_itself>
 struct scan_problem {
-  static_assert(Inclusive || Initial::exists, "an exclusive scan starts from an initial value");
+  static_assert(Inclusive || Initial::exists, "an exclusive scan needs an initial value");
 
   using accumulator = Accumulator;
   using item = value_t<Input>; // as loaded; converts to the accumulator

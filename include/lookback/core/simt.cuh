@@ -115,7 +115,7 @@ using lookback::detail::uninitialized_array;
 
 template <class T, class Exchange>
 LOOKBACK_DEVICE T exchange_words(const T &value, Exchange exchange) {
-  static_assert(std::is_trivially_copyable<T>::value, "a shuffle moves bytes");
+  static_assert(std::is_trivially_copyable<T>::value, "shuffles require a trivially copyable type");
   constexpr int words = (sizeof(T) + 3) / 4;
   std::uint32_t raw[words] = {};
   std::memcpy(raw, &value, sizeof(T));

@@ -56,7 +56,7 @@ LOOKBACK_DEVICE grid_arrival arrive_at_grid() {
 }
 /// By the thread that has arrived: returns when all blocks have.
 LOOKBACK_DEVICE void wait_for_grid(grid_arrival before) {
-  for (spin_bound bound;; bound.count("other blocks at the barrier of the grid", 0)) {
+  for (spin_bound bound;; bound.count("other blocks at the grid barrier", 0)) {
     unsigned now;
     asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(detail::grid_barrier()) : "memory");
     if (((before ^ now) & 0x80000000u) != 0) return;

@@ -40,7 +40,7 @@ LOOKBACK_DEVICE void arrive_and_expect(barrier &b, unsigned bytes) {
 /// Returns when the phase of this parity has ended.
 LOOKBACK_DEVICE void wait(barrier &b, unsigned parity) {
 #if LOOKBACK_BOUNDS_SPINS
-  for (spin_bound bound;; bound.count("end of a phase of the barrier at", detail::shared_address(&b))) {
+  for (spin_bound bound;; bound.count("end of the phase of the barrier at address", detail::shared_address(&b))) {
     unsigned ended;
     asm volatile("{\n .reg .pred done;\n mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n "
                  "selp.u32 %0, 1, 0, done;\n}"
@@ -58,7 +58,7 @@ LOOKBACK_DEVICE void wait(barrier &b, unsigned parity) {
 }
 /// The same, and what other blocks of the cluster have sent is seen.
 LOOKBACK_DEVICE void wait_for_sent(barrier &b, unsigned parity) {
-  for (spin_bound bound;; bound.count("words sent to the barrier at", detail::shared_address(&b))) {
+  for (spin_bound bound;; bound.count("words sent to the barrier at address", detail::shared_address(&b))) {
     unsigned ended;
     asm volatile("{\n .reg .pred done;\n mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%1], %2;\n "
                  "selp.u32 %0, 1, 0, done;\n}"

@@ -34,7 +34,7 @@ public:
     const int thread = simt::thread_index();
     maybe<T> carry = initial; // everything before section `done`
     simt::spin_bound bound;
-    for (unsigned done = 0; done + 1 < sections; bound.count("sum of section", done)) {
+    for (unsigned done = 0; done + 1 < sections; bound.count("aggregate of tile", done)) {
       typename cells<T>::reading seen;
       if (done + thread + 1 < sections) seen = state.aggregates.read(done + thread);
       const unsigned ready = simt::ballot(seen.ready());

@@ -26,7 +26,7 @@ class tile_scan {
   using shape = typename Problem::shape;
   static constexpr int E = shape::vector_elements;
   static constexpr int rows = shape::tile_rows / Warps; // rows a warp
-  static_assert(shape::tile_rows % Warps == 0, "every warp has the same number of rows");
+  static_assert(shape::tile_rows % Warps == 0, "all warps must have the same number of rows");
 
   using stored = typename Problem::stored;
 

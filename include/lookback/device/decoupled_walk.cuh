@@ -50,7 +50,7 @@ LOOKBACK_DEVICE maybe<T> walk(walk_by_thread, const section_state<T> &state, uns
   if (simt::thread_index() != 0) return sum;
   const auto add = [&](const T &left) { sum.set(sum.exists() ? static_cast<T>(op(left, sum.value())) : left); };
   simt::spin_bound bound;
-  for (unsigned i = section - 1;; bound.count("sum of section", i)) {
+  for (unsigned i = section - 1;; bound.count("aggregate of tile", i)) {
     const auto prefix = state.prefixes.read(i);
     if (prefix.ready()) {
       add(prefix.value());
@@ -73,7 +73,7 @@ LOOKBACK_DEVICE maybe<T> walk(walk_by_warp, const section_state<T> &state, unsig
   maybe<T> sum;
   simt::spin_bound bound;
   for (unsigned end = section;;
-       bound.count("sums of the 32 sections before", end)) { // sections from `end` on are in `sum`
+       bound.count("aggregates of the 32 tiles before", end)) { // sections from `end` on are in `sum`
     const bool watches = static_cast<unsigned>(lane) < end;
     typename cells<T>::reading prefix, aggregate;
     if (watches) prefix = state.prefixes.read(end - 1 - lane);

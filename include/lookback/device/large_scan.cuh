@@ -26,7 +26,7 @@ class large_scan {
   static constexpr int E = shape::vector_elements, rows = shape::tile_rows;
   static constexpr bool keeps_element = E * rows == 1; // a lane has one, and reads it once
   static_assert(keeps_element || !boundary_of<typename Problem::input_type>::exists,
-                "keys that a result may lie over are read once");
+                "keys that results may overwrite must be read only once");
 
 public:
   struct storage {

@@ -35,7 +35,7 @@ class look_ahead_scan {
   // 16-byte integers are added up by runs: a total a warp and one a lane, not one a row.
   static constexpr bool in_runs = adds_runs<Problem>;
   static constexpr int kept = in_runs ? 1 : rows, sections = in_runs ? tuning.scanning_warps : shape::tile_rows;
-  static_assert(tuning.depth < stages, "a stage must be free to copy to");
+  static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
 
 public:
   LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const tile_state<T> &state, std::uint64_t n, storage &shared)

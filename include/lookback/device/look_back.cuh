@@ -37,7 +37,7 @@ LOOKBACK_DEVICE void scan_totals(const cells<T> &tile_totals, unsigned first, un
     ready = true;
     LOOKBACK_UNROLL
     for (int u = 0; u < Window; ++u) ready = ready && (watched(u) >= tile || seen[u].ready());
-    if (!ready) bound.count("totals of the tiles from", watched(0));
+    if (!ready) bound.count("aggregates of the tiles from", watched(0));
     ready = simt::all_of_warp(ready);
     if (!ready) simt::back_off(); // all blocks ask for the same few lines, and those who publish wait behind them
   }
@@ -62,7 +62,7 @@ LOOKBACK_DEVICE T look_back_over_groups(const tile_state<T, Memory> &state, unsi
   const int lane = simt::lane_index();
   const bool watches = static_cast<unsigned>(lane) < group;
   const std::size_t watched = watches ? group - 1 - lane : 0;
-  for (simt::spin_bound bound;; bound.count("prefix or the total of group", watched), simt::back_off()) {
+  for (simt::spin_bound bound;; bound.count("prefix or the aggregate of group", watched), simt::back_off()) {
     typename cells<T, Memory>::reading prefix, total;
     if (watches) {
       prefix = state.group_prefixes.read(watched);
@@ -114,7 +114,7 @@ LOOKBACK_DEVICE maybe<T> look_back(const Problem &problem, const tile_state<T, M
       const auto seen = state.tile_totals.read(group * group_tiles + lane);
       have = seen.ready();
       if (have) construct(totals[0], seen.value());
-      if (!have) bound.count("total of tile", group * group_tiles + lane);
+      if (!have) bound.count("aggregate of tile", group * group_tiles + lane);
     }
   }
   warp_inclusive_scan<1>(

@@ -73,8 +73,8 @@ private:
 template <class Problem, class Network, int Threads, int Items>
 class section_scan {
   static_assert(Threads >= 32 && Threads <= 1024 && Threads % 32 == 0,
-                "lookback: a block has 32 to 1024 threads, whole warps of 32");
-  static_assert(Items >= 1, "lookback: a thread has at least one item");
+                "lookback: Threads must be a multiple of 32, from 32 to 1024");
+  static_assert(Items >= 1, "lookback: Items must be at least 1");
   using network = typename Network::template block<typename Problem::accumulator, Threads, Items>;
   static constexpr bool inclusive = Problem::inclusive, keeps_items = decltype(Problem::project)::needs_item;
   struct nothing {};

@@ -119,7 +119,8 @@ public:
 
   /// Element `i` of a tile whose vectors are an element of one array, which is always aligned: as if it were this lane's of a row.
   LOOKBACK_DEVICE elements read_element(const unsigned char *stage, int i) const {
-    static_assert(arrays == 1 && E == 1 && alignof(first_type) == granule, "a vector, wherever it is");
+    static_assert(arrays == 1 && E == 1 && alignof(first_type) == granule,
+                  "every element must be one aligned vector of a single array");
     constexpr bool aligned = true;
     const unsigned char *const row = stage + (i - simt::lane_index()) * int{sizeof(first_type)};
     return elements(input_, &row, &aligned, 0, 0, 1);

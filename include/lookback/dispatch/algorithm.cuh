@@ -55,10 +55,10 @@ const char *why_not(fastest, cudaError_t, const Problem &, std::int64_t) {
 template <class Problem>
 const char *why_not(lookback::look_ahead, cudaError_t status, const Problem &, std::int64_t) {
   if (status != cudaErrorNotSupported) return "lookback: launching the scan";
-  return "lookback: look_ahead takes plain memory (a pointer, a transformed pointer, keys that are not written over) "
-         "of "
-         "1, 2, 4, 8 or 16 bytes an element, accumulators of up to 16 bytes, and a device of compute capability 9.0 or "
-         "newer";
+  return "lookback: look_ahead takes plain memory (a pointer, a transformed pointer, keys that are not "
+         "overwritten) with elements of 1, 2, 4, 8 or 16 bytes, accumulators of up to 16 bytes, and a "
+         "device of compute capability 9.0 or newer. Without .with(look_ahead), lookback chooses a "
+         "strategy that takes this call";
 }
 
 } // namespace detail

@@ -101,9 +101,9 @@ std::string why_not(Strategy, cudaError_t status, const Problem &problem, std::i
     return "lookback: launching the scan";
   temporary_memory memory;
   const launch_demands demands = demands_of<Strategy>(problem, static_cast<std::uint64_t>(n), memory);
-  return "lookback: the algorithm's block of " + std::to_string(demands.block_threads) + " threads needs " +
+  return "lookback: the strategy's block of " + std::to_string(demands.block_threads) + " threads needs " +
          std::to_string(demands.shared_bytes) + " bytes of shared memory, and a block of this device has at most " +
-         std::to_string(device.shared_bytes) + ": choose fewer threads or fewer items a thread";
+         std::to_string(device.shared_bytes) + ": choose fewer threads or fewer items per thread";
 }
 
 } // namespace lookback::detail

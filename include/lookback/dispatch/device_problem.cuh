@@ -48,7 +48,8 @@ struct deferred_as_spelled<Future<A, B>, Spelled>
   static_assert(!door_initial<Future<A, B>>::deferred || std::is_void<Spelled>::value ||
                     std::is_same<A, Spelled>::value,
                 "lookback::DeviceScan: the initial value is a FutureValue of another type than the "
-                "template argument says; it would be read on the host");
+                "template argument, and the conversion would read it on the host. Omit the "
+                "template argument, or pass a FutureValue of its type.");
 };
 
 /// Selects the overloads for an initial value that only the device knows. They exist so that
@@ -71,7 +72,7 @@ using if_no_stream = std::enable_if_t<!std::is_pointer<Count>::value, int>;
 /// hold.
 template <class Count>
 constexpr std::int64_t item_count(Count num_items) {
-  static_assert(is_count<Count>, "lookback::DeviceScan: num_items is of an integer type");
+  static_assert(is_count<Count>, "lookback::DeviceScan: num_items must have an integer type");
 #if defined(__SIZEOF_INT128__)
   using widest = uint128;
 #else
@@ -117,8 +118,9 @@ struct device_problem {
   static auto exclusive_by_key(Keys keys, Values values, Output out, Equal equal, Operator op,
                                Init init) {
     static_assert(!door_initial<Init>::deferred,
-                  "lookback::DeviceScan::ExclusiveScanByKey takes an initial value that the host "
-                  "knows. FutureValue and cuda::args::deferred are for the scans without keys.");
+                  "lookback::DeviceScan::ExclusiveScanByKey: the initial value must be a value that "
+                  "the host knows. Only scans without keys accept FutureValue and "
+                  "cuda::args::deferred.");
     using total = accumulator<Operator, Values, Init>;
     return make_exclusive_by_key<total>(keys, values, out, static_cast<total>(init), equal, op);
   }

@@ -84,7 +84,7 @@ cudaError_t scan(void *storage, std::size_t &bytes, const Problem &problem, std:
   using shape = typename Problem::shape;
   static_assert(sizeof(typename shaped_by<typename Problem::accumulator>::type) <= large_bytes_at_most &&
                     sizeof(typename Problem::shaping) <= large_bytes_at_most,
-                "lookback: elements and accumulators have at most 4096 bytes");
+                "lookback: elements and accumulators must not be larger than 4096 bytes");
   if (n < 0) return cudaErrorInvalidValue;
   const auto elements = static_cast<std::uint64_t>(n);
   const std::uint64_t all_tiles = shape::tiles(elements);

@@ -95,7 +95,7 @@ LOOKBACK_HOST_INLINE cudaError_t launch_tiles(const Problem &problem,
                                               path by, cudaStream_t stream) {
   constexpr look_back_tuning tuning = Tuning::value;
   using storage = tile_storage<Problem, Tuning>;
-  static_assert(fits<Problem, Tuning>, "a path that does not fit is not launched");
+  static_assert(fits<Problem, Tuning>, "this strategy does not support the problem");
   const auto tiles = static_cast<unsigned>(Problem::shape::tiles(n));
   launch_attributes attributes;
   const bool is_cluster = by == path::cluster && tuning.where == look::around;
@@ -136,7 +136,7 @@ cudaError_t launch_look_back(Problem problem, const workspace<Problem> &layout, 
                                                                        stream);
   };
   static_assert(!reads_initial<Problem> || !boundary_of<typename Problem::input_type>::exists,
-                "by key, the initial value is one of the input");
+                "a scan by key must not read its initial value on the device");
   if constexpr (reads_initial<Problem>) {
     auto *const place = layout.initial(base);
     return launch(initial_to_save_at(place, problem), with_initial_at(place, problem));

@@ -145,8 +145,8 @@ public:
         memory_.allocate(bytes, graph),
         graph == nullptr
             ? "lookback: allocating temporary storage"
-            : "lookback: allocating temporary storage that belongs to the captured graph; "
-              "par(allocator).on(stream) takes it from your allocator instead");
+            : "lookback: allocating temporary storage for the captured graph; "
+              "par(allocator).on(stream) uses your allocator instead");
   }
   void *address() { return memory_.address(); }
 
@@ -167,8 +167,11 @@ LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm,
   const cudaStream_t stream = stream_here(thrust::cuda_cub::stream(policy));
   const auto problem = make();
   std::size_t bytes = 0;
-  throw_on_error(scan_by(algorithm, nullptr, bytes, problem, n, stream),
-                 "lookback: this many elements cannot be scanned");
+  const cudaError_t sized = scan_by(algorithm, nullptr, bytes, problem, n, stream);
+  throw_on_error(sized, sized == cudaErrorInvalidValue
+                            ? "lookback: too many elements: a scan has at most 2^31 - 1 tiles, by "
+                              "default of 16 KB"
+                            : "lookback: computing the size of the temporary storage");
 
   // One tile needs no storage: then nothing is allocated, and any address will do.
   char unused;
@@ -177,7 +180,7 @@ LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm,
   cudaGraph_t graph = nullptr;
   if (allocates || synchronizes)
     throw_on_error(graph_of(stream, graph),
-                   "lookback: asking whether the stream is being captured");
+                   "lookback: querying whether the stream is being captured");
   std::conditional_t<uses_pool<Derived>::value, pool_storage<Derived>, policy_storage<Derived>>
       storage(policy, stream, graph, allocates ? bytes : 0);
   void *const address = allocates ? storage.address() : &unused;
@@ -186,7 +189,7 @@ LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm,
     throw_on_error(status, std::string(why_not(algorithm, status, problem, n)).c_str());
   // In a capture there is nothing to wait for, and asking would end it.
   if (synchronizes && graph == nullptr)
-    throw_on_error(cudaStreamSynchronize(stream), "lookback: waiting for the scan");
+    throw_on_error(cudaStreamSynchronize(stream), "lookback: waiting for the stream of the scan");
   return result + n;
 }
 

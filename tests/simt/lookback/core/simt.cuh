@@ -39,7 +39,7 @@ inline int warp_index() { return emulator::here->thread / warp_threads; }
 template <class Storage>
 Storage &shared_memory() {
   static_assert(alignof(Storage) <= 128, "dynamic shared memory is aligned to 128 bytes");
-  if (sizeof(Storage) > emulator::here->shared_bytes) emulator::fail("more shared memory than the launch asked for");
+  if (sizeof(Storage) > emulator::here->shared_bytes) emulator::fail("uses more shared memory than the launch requested");
   return *reinterpret_cast<Storage *>(emulator::here->shared);
 }
 
@@ -58,7 +58,7 @@ inline bool all_of_warp(bool predicate, EMULATOR_CALLER) {
   return emulator::meet_warp(emulator::operation::all_of_warp, 0, predicate, where) == 0xffffffffu;
 }
 inline int lowest_bit(unsigned bits) {
-  if (bits == 0) emulator::fail("lowest bit of nothing");
+  if (bits == 0) emulator::fail("lowest_bit of 0");
   return __builtin_ctz(bits);
 }
 inline void back_off(EMULATOR_CALLER) { emulator::back_off(where); }
@@ -188,7 +188,7 @@ void require_aligned(const void *address) {
 } // namespace detail
 
 inline std::uint32_t shift_right(std::uint32_t low, std::uint32_t high, int bits) {
-  if (bits < 0 || bits > 31) emulator::fail("a shift by no number of bits from 0 to 31");
+  if (bits < 0 || bits > 31) emulator::fail("shifts by a number of bits outside 0 to 31");
   return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> bits);
 }
 
