@@ -12,9 +12,10 @@ namespace lookback {
 /// | input | path |
 /// |---|---|
 /// | one tile (16 KB) | one block |
-/// | up to 16 tiles, sm_90 or newer | one cluster, whose blocks exchange aggregates through shared memory |
+/// | up to 16 tiles, sm_90 or newer | one cluster: aggregates through shared memory |
 /// | as many tiles as fit on the device at once | one wave, a cooperative launch |
 /// | more, where lookback::look_ahead can run | the look-ahead pipeline |
+/// | elements or accumulators from 512 bytes | decoupled look-back with one warp a tile |
 /// | anything else | decoupled look-back over groups of 32 tiles, with dynamic tile ids |
 ///
 /// - *Temporary memory*: a few words a tile; none for one tile.
