@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The block door: the networks of the catalogue in a kernel of your own.
-//
-//   __global__ void kernel(const int *x, int *y) {
-//     using scan = lookback::block_scan<int, 256, lookback::brent_kung>;
-//     __shared__ scan::storage storage;
-//     y[threadIdx.x] = scan(storage).inclusive(x[threadIdx.x], lookback::plus{});
-//   }
+// The block scans of the catalogue, for a kernel of your own.
 #pragma once
 
 #include <lookback/block/blelloch.cuh>
@@ -16,18 +10,54 @@
 #include <lookback/block/three_phase.cuh>
 #include <lookback/block/warp_shuffle.cuh>
 
+/// @addtogroup block_scans
+/// lookback::block_scan for kernels of a program's own, and the textbook's scans of one block,
+/// which are its parameter `Network` and that of the @ref strategies.
+///
+/// None assumes that the operator commutes, that it has an identity, or that the number of items is
+/// a power of two.
+///
+/// | type | additions for n items | steps |
+/// |---|---|---|
+/// | lookback::sequential | n - 1 | n - 1 |
+/// | lookback::hillis_steele | n s - 2^s + 1 | s |
+/// | lookback::kogge_stone | n s - 2^s + 1 | s |
+/// | lookback::brent_kung | 2 n - 2 - s | 2 s - 1 |
+/// | lookback::blelloch | 2 (n - 1) - s | 2 s |
+/// | lookback::warp_shuffle | about 6 n | 10 + items of a thread |
+/// | lookback::three_phase | about 2 n | 2 items of a thread, and those of its `Network` |
+///
+/// s = ceil(log2 n); a step is what all threads do at once. The table is for an n that is a power
+/// of two; each type's page has the exact counts.
+
 namespace lookback {
 
-/// A scan over the elements that the threads of one block hold: thread t has elements t * Items, ..., t * Items + Items - 1.
+/// A scan of the items that the threads of one block hold, in blocked order: thread t has items
+/// `t * Items` to `t * Items + Items - 1`.
 ///
-///   T         needs a copy constructor (and, for the calls with arrays, assignment)
-///   Threads   of the block: one-dimensional, all of its threads, a multiple of 32
-///   Network   sequential, hillis_steele, kogge_stone<...>, brent_kung, blelloch<...>, three_phase<...> or warp_shuffle
-///   storage   in shared memory; for a network with `in_global_memory`, in global memory, one for every block. Any content
-///             will do. Between two scans with the same storage, synchronise the block.
+///     __global__ void kernel(const int *x, int *y) { // one block of 256 threads
+///       using scan = lookback::block_scan<int, 256, lookback::brent_kung>;
+///       __shared__ scan::storage storage;
+///       y[threadIdx.x] = scan(storage).inclusive(x[threadIdx.x], lookback::plus{});
+///     }
 ///
-/// All threads call, with the same `count`: elements from `count` on are neither read nor written. op is associative; it need
-/// not commute, and it is applied to elements in order and to nothing else. Work and steps: see the network's file.
+/// Notation: `a . b` is `op(a, b)`, `x(i)` item i of the block, `y(i)` its result.
+///
+/// **Common to all calls**
+///
+/// - *Threads*: all threads of the block call, with the same `count`. The block is one-dimensional.
+/// - `count`: items from `count` on are neither read nor written.
+/// - *Operator*: associative. It need not be commutative, no identity is assumed, and it is applied
+///   to valid items only, in order.
+/// - *Repeated use*: call `__syncthreads()` between two scans with the same storage.
+/// - *Determinism*: the same bits for the same block scan, threads, items and `count`.
+/// - *Complexity*: see the block scan.
+///
+/// @tparam T        accumulator; needs a copy constructor, and assignment for the calls with arrays
+/// @tparam Threads  threads of the block: a multiple of 32, at most 1024
+/// @tparam Network  one of the @ref block_scans
+/// @tparam Items    items of a thread
+/// @ingroup block_scans
 template <class T, int Threads, class Network = warp_shuffle, int Items = 1>
 class block_scan {
   static_assert(Threads >= 32 && Threads <= 1024 && Threads % 32 == 0,
@@ -35,7 +65,7 @@ class block_scan {
   using network = typename Network::template block<T, Threads, Items>;
 
 public:
-  /// Of a block.
+  /// Items of the block.
   static constexpr int elements = Threads * Items;
 
 private:
@@ -45,19 +75,26 @@ private:
   };
 
 public:
-  /// Bytes, so that a __shared__ variable can be of this type.
+  /// The scan's memory, of any content: in shared memory, or in global memory, one a block, for a
+  /// `Network` with `in_global_memory`.
   struct storage {
+    /// Raw, so that `__shared__` variables can have this type.
     alignas(room) unsigned char bytes[sizeof(room)];
   };
+  /// Uses `memory` until the last result is read.
   LOOKBACK_DEVICE explicit block_scan(storage &memory) : block_scan(reinterpret_cast<room &>(memory)) {}
 
   /// y(i) = x(0) . x(1) ... x(i)
+  ///
+  /// `x` and `y` may be the same array.
   template <class Operator>
   LOOKBACK_DEVICE void inclusive(const T (&x)[Items], T (&y)[Items], Operator op, int count = elements) {
     scan<true>(&x[0], count, op);
     for_mine(count, [&](int k, int i) { y[k] = network_.template result<true>(i); });
   }
   /// y(i) = initial . x(0) . x(1) ... x(i - 1), y(0) = initial
+  ///
+  /// `x` and `y` may be the same array.
   template <class Operator>
   LOOKBACK_DEVICE void exclusive(const T (&x)[Items], T (&y)[Items], const T &initial, Operator op,
                                  int count = elements) {
@@ -67,14 +104,18 @@ public:
     });
   }
 
-  /// The same with one element a thread. A thread from `count` on gets its own element back.
+  /// y(i) = x(0) . x(1) ... x(i), one item a thread
+  ///
+  /// Threads from `count` on return their `x`.
   template <class Operator>
   LOOKBACK_DEVICE T inclusive(const T &x, Operator op, int count = elements) {
     static_assert(Items == 1, "lookback::block_scan: with several items per thread, pass arrays");
     scan<true>(&x, count, op);
     return simt::thread_index() < count ? network_.template result<true>(simt::thread_index()) : x;
   }
-  /// The same, exclusive.
+  /// y(i) = initial . x(0) . x(1) ... x(i - 1), y(0) = initial, one item a thread
+  ///
+  /// Threads from `count` on return their `x`.
   template <class Operator>
   LOOKBACK_DEVICE T exclusive(const T &x, const T &initial, Operator op, int count = elements) {
     static_assert(Items == 1, "lookback::block_scan: with several items per thread, pass arrays");

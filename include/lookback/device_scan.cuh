@@ -7,28 +7,70 @@
 
 namespace lookback {
 
-/// Device-wide scans with cub::DeviceScan's parameters, in two phases here and in one in
-/// dispatch/one_phase_scan.cuh. `a . b` is scan_op(a, b); s is the start of i's run of equal keys.
+/// Scans of device memory with the names and parameters of `cub::DeviceScan`.
 ///
-/// Common to all of them:
-///   - Two phases: with `d_temp_storage` null, the bytes needed are written to `temp_storage_bytes`
-///     and nothing else happens; with storage, the scan is enqueued on `stream`. Storage may have
-///     any alignment and content. Nothing is allocated or waited for; a call can be captured.
-///   - `d_in`, `d_keys_in`, `d_values_in`: random-access iterators readable on the device; `d_out`:
-///     one that is writable there. Output may be the input (or the keys, or the values), element
-///     for element; other overlap is not allowed. A result is assigned to its element.
-///   - Operators are associative; they need not commute. They are applied to elements in order and
-///     never to anything else, and return a type that the host knows (no extended `__device__`
-///     lambda). Types need a copy constructor and nothing more.
-///   - `num_items`: any integer type, of 128 bits too; 0 launches nothing.
-///   - `algorithm`: none, which is `fastest`, or one that lookback/catalogue.cuh names.
-///   - Returns cudaErrorInvalidValue for a negative `num_items`, for more than 2^31 - 1 tiles of
-///     16 KB and for too little storage; of a named algorithm also cudaErrorNotSupported, where it
-///     cannot take the call, and cudaErrorInvalidConfiguration, where the device has not the shared
-///     memory for its blocks; otherwise the status of the launch.
-///   - `fastest` gives the same bits for the same values, types, operator and `num_items`, on every
-///     run and every GPU (core/tree.cuh), in one pass over memory and about 2 n applications of the
-///     operator. The files of the others say what they give.
+/// @code
+/// std::size_t bytes = 0;
+/// lookback::DeviceScan::InclusiveSum(nullptr, bytes, input, output, n, stream); // the size alone
+/// lookback::DeviceScan::InclusiveSum(temporary, bytes, input, output, n, stream);
+/// @endcode
+///
+/// Notation: `a . b` is `scan_op(a, b)`; x(0) to x(num_items - 1) are the elements of `d_in`, by
+/// key those of `d_values_in`; y(i) are the results; s is the first index of the segment that holds
+/// i. A segment is a longest sequence of consecutive keys, each equal to the next by `equality_op`.
+///
+/// **Common to all calls**
+///
+/// - *Two phases*: with `d_temp_storage` null, a call writes the required bytes to
+///   `temp_storage_bytes` and does nothing else. With storage, of any alignment and content, it
+///   enqueues the scan.
+/// - *Iterators*: random access, readable or writable on the device. The output may equal the input
+///   (by key: the keys or the values); any other overlap is undefined.
+/// - *Operator*: associative. It need not be commutative, no identity is assumed, and it is applied
+///   to valid elements only, in order. The host must know the type that it returns (no extended
+///   `__device__` lambda). A result is assigned to its element of the output.
+/// - *Element types*: a copy constructor is all they need. Elements and accumulators have at most
+///   4096 bytes; from 512 bytes on they are scanned more slowly.
+/// - *Initial value*: a value; or, except by key, a lookback::FutureValue, a `cub::FutureValue` or
+///   a `cuda::args::deferred`, which is read on the device in stream order.
+/// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 launches
+///   nothing.
+/// - `algorithm`: nothing, which is lookback::fastest, or one of the @ref strategies.
+/// - *Stream behaviour*: the scan is enqueued on `stream`. Nothing is allocated, nothing
+///   synchronises, and the stream may be captured.
+/// - *Errors*: `cudaErrorInvalidValue` if `num_items` is negative or needs more than 2^31 - 1 tiles
+///   of 16 KB, or if the storage is too small. Of a strategy, `cudaErrorNotSupported` if it cannot
+///   take the call, and `cudaErrorInvalidConfiguration` if its blocks need more shared memory than
+///   the device has. Otherwise the status of the launch.
+/// - *Determinism*: with lookback::fastest the bits depend on the values, their number, the types
+///   and the operator only (lookback::tree_shape); with another strategy, see that strategy.
+/// - *Complexity*: one pass over memory, about 2 n applications of the operator; with another
+///   strategy, see that strategy.
+///
+/// **One phase**
+///
+/// Every call exists without `d_temp_storage` and `temp_storage_bytes` as well, with an environment
+/// `env`, or nothing, in the place of `stream` and `algorithm`:
+///
+/// @code
+/// cudaError_t status = lookback::DeviceScan::InclusiveSum(input, output, n, env);
+/// @endcode
+///
+/// - `env`: a stream, a memory resource, an object with `stream()`, `get_stream()` or
+///   `get_memory_resource()`, or an environment of `cuda::std::execution` that answers
+///   `cuda::get_stream` (CCCL 3.2 and newer) or `cuda::mr::get_memory_resource` (3.5 and newer).
+///   Without a stream, the default stream is used.
+/// - *Requirements and tunings*: `cuda::execution::require(...)` is always met,
+///   `determinism::gpu_to_gpu` for every type and operator, and by key.
+///   `cuda::execution::tune(...)` is ignored.
+/// - *Temporary storage*: allocated and freed in stream order, by the memory resource or from a
+///   pool of lookback's, which keeps its memory until lookback::release_workspace() of
+///   `<lookback/scan.cuh>`. In a capture the pool adds nodes that allocate and free to the graph.
+///   One tile of 16 KB needs no storage.
+/// - *Errors*: `cudaErrorMemoryAllocation` as well, if a memory resource throws or returns null.
+/// - The call returns when the scan is enqueued.
+///
+/// @ingroup cub_scans
 struct DeviceScan : detail::one_phase_scan {
 private:
   using problem = detail::device_problem;
@@ -41,6 +83,7 @@ private:
   }
 
 public:
+  // The one-phase calls.
   using one_phase_scan::ExclusiveScan;
   using one_phase_scan::ExclusiveScanByKey;
   using one_phase_scan::ExclusiveSum;
@@ -51,7 +94,9 @@ public:
   using one_phase_scan::InclusiveSum;
   using one_phase_scan::InclusiveSumByKey;
 
-  /// y(i) = x(0) + ... + x(i - 1), y(0) = 0 of the input's type. Accumulates in the type of x + x.
+  /// y(i) = x(0) + x(1) + ... + x(i - 1), y(0) = 0
+  ///
+  /// The zero has the input's value type; the accumulator is the type of `x + x`.
   template <class Input, class Output, class Count, class... Algorithm,
             detail::if_no_stream<Count> = 0>
   static cudaError_t ExclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
@@ -60,7 +105,7 @@ public:
     return scan(d_temp_storage, temp_storage_bytes, problem::exclusive_sum(d_in, d_out), num_items,
                 stream, algorithm...);
   }
-  /// In place.
+  /// The same in place: `d_data` is the input and the output.
   template <class Data, class Count, class... Algorithm, detail::if_count<Count> = 0>
   static cudaError_t ExclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                   Data d_data, Count num_items, cudaStream_t stream = nullptr,
@@ -69,8 +114,9 @@ public:
                 num_items, stream, algorithm...);
   }
 
-  /// y(i) = init . x(0) . x(1) ... x(i - 1), y(0) = init. Accumulates in the type of scan_op(init,
-  /// x).
+  /// y(i) = init . x(0) . x(1) ... x(i - 1), y(0) = init
+  ///
+  /// The accumulator is the type of `scan_op(init, x)`.
   template <class Input, class Output, class ScanOp, class Init, class Count, class... Algorithm,
             detail::if_no_stream<Count> = 0, detail::if_known<Init> = 0>
   static cudaError_t ExclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
@@ -93,7 +139,7 @@ public:
                 problem::scan_from<false>(d_in, d_out, scan_op, init_value), num_items, stream,
                 algorithm...);
   }
-  /// In place.
+  /// The same in place: `d_data` is the input and the output.
   template <class Data, class ScanOp, class Init, class Count, class... Algorithm,
             detail::if_count<Count> = 0, detail::if_known<Init> = 0>
   static cudaError_t ExclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
@@ -103,7 +149,7 @@ public:
                 problem::scan_from<false>(d_data, d_data, scan_op, init_value), num_items, stream,
                 algorithm...);
   }
-  /// In place, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
+  /// The same in place, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
   template <class Data, class ScanOp, class T = void, class I = void, class Count,
             class... Algorithm, template <class, class> class Future, class A, class B,
             detail::if_count<Count> = 0, detail::if_deferred<Future<A, B>, T> = 0>
@@ -116,7 +162,9 @@ public:
                 algorithm...);
   }
 
-  /// y(i) = x(0) + x(1) + ... + x(i). Accumulates in the type of x + x.
+  /// y(i) = x(0) + x(1) + ... + x(i)
+  ///
+  /// The accumulator is the type of `x + x`.
   template <class Input, class Output, class Count, class... Algorithm,
             detail::if_no_stream<Count> = 0>
   static cudaError_t InclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
@@ -125,7 +173,7 @@ public:
     return scan(d_temp_storage, temp_storage_bytes, problem::inclusive_scan(d_in, d_out, plus{}),
                 num_items, stream, algorithm...);
   }
-  /// In place.
+  /// The same in place: `d_data` is the input and the output.
   template <class Data, class Count, class... Algorithm, detail::if_count<Count> = 0>
   static cudaError_t InclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                   Data d_data, Count num_items, cudaStream_t stream = nullptr,
@@ -134,7 +182,9 @@ public:
                 num_items, stream, algorithm...);
   }
 
-  /// y(i) = x(0) . x(1) ... x(i). Accumulates in the type of scan_op(x, x).
+  /// y(i) = x(0) . x(1) ... x(i)
+  ///
+  /// The accumulator is the type of `scan_op(x, x)`.
   template <class Input, class Output, class ScanOp, class Count, class... Algorithm,
             detail::if_no_stream<Count> = 0>
   static cudaError_t InclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
@@ -143,7 +193,7 @@ public:
     return scan(d_temp_storage, temp_storage_bytes, problem::inclusive_scan(d_in, d_out, scan_op),
                 num_items, stream, algorithm...);
   }
-  /// In place.
+  /// The same in place: `d_data` is the input and the output.
   template <class Data, class ScanOp, class Count, class... Algorithm, detail::if_count<Count> = 0>
   static cudaError_t InclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                    Data d_data, ScanOp scan_op, Count num_items,
@@ -152,7 +202,9 @@ public:
                 problem::inclusive_scan(d_data, d_data, scan_op), num_items, stream, algorithm...);
   }
 
-  /// y(i) = init . x(0) . x(1) ... x(i). Accumulates in the type of scan_op(init, x).
+  /// y(i) = init . x(0) . x(1) ... x(i)
+  ///
+  /// The accumulator is the type of `scan_op(init, x)`.
   template <class Input, class Output, class ScanOp, class Init, class Count, class... Algorithm,
             detail::if_no_stream<Count> = 0, detail::if_known<Init> = 0>
   static cudaError_t InclusiveScanInit(void *d_temp_storage, std::size_t &temp_storage_bytes,
@@ -176,7 +228,9 @@ public:
                 algorithm...);
   }
 
-  /// y(i) = x(s) + ... + x(i - 1), y(s) = 0; s is the start of i's run of equal consecutive keys.
+  /// y(i) = x(s) + ... + x(i - 1), y(s) = 0
+  ///
+  /// The zero has the values' type; the accumulator is the type of `x + x`.
   template <class Keys, class Values, class Output, class Equal = equal_to,
             class Count = std::uint32_t, class... Algorithm>
   static cudaError_t ExclusiveSumByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,
@@ -188,7 +242,9 @@ public:
                 num_items, stream, algorithm...);
   }
 
-  /// y(i) = init_value . x(s) ... x(i - 1), y(s) = init_value
+  /// y(i) = init . x(s) ... x(i - 1), y(s) = init
+  ///
+  /// The accumulator is the type of `scan_op(init, x)`.
   template <class Keys, class Values, class Output, class ScanOp, class Init,
             class Equal = equal_to, class Count = std::uint32_t, class... Algorithm,
             detail::if_known<Init> = 0>
@@ -203,7 +259,7 @@ public:
                 num_items, stream, algorithm...);
   }
 
-  /// Refused at compile time: by key, the host must know the initial value.
+  /// @private Refused at compile time: by key, the host must know the initial value.
   template <class Keys, class Values, class Output, class ScanOp, class T = void, class I = void,
             class Equal = equal_to, class Count = std::uint32_t, class... Algorithm,
             template <class, class> class Future, class A, class B,
@@ -220,6 +276,8 @@ public:
   }
 
   /// y(i) = x(s) + ... + x(i)
+  ///
+  /// The accumulator is the type of `x + x`.
   template <class Keys, class Values, class Output, class Equal = equal_to,
             class Count = std::uint32_t, class... Algorithm>
   static cudaError_t InclusiveSumByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,
@@ -232,7 +290,9 @@ public:
         num_items, stream, algorithm...);
   }
 
-  /// y(i) = x(s) ... x(i)
+  /// y(i) = x(s) . x(s + 1) ... x(i)
+  ///
+  /// The accumulator is the type of `scan_op(x, x)`.
   template <class Keys, class Values, class Output, class ScanOp, class Equal = equal_to,
             class Count = std::uint32_t, class... Algorithm>
   static cudaError_t InclusiveScanByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,

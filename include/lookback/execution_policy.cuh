@@ -76,22 +76,30 @@ using takes_allocator = thrust::detail::allocator_aware_execution_policy<Base>;
 inline namespace LOOKBACK_DEFAULT_STREAM {
 
 /// The type of lookback::par.
+///
+/// `par(allocator)` is the same policy with temporary memory from an allocator of bytes, and
+/// `par.with(strategy)` the same policy with another of the @ref strategies. They combine, the
+/// allocator before the stream: `par(allocator).on(stream).with(strategy)`.
+/// @ingroup policies
 class par_t : public detail::stream_policy<par_t>,
               public detail::takes_allocator<detail::stream_policy> {
 public:
+  /// The default stream.
   LOOKBACK_HOST_DEVICE constexpr par_t() {}
-  /// The same policy on a stream.
+  /// The same policy on `stream`, which stays the caller's.
   LOOKBACK_HOST_DEVICE detail::par_on_stream on(cudaStream_t stream) const {
     return detail::par_on_stream(stream);
   }
 };
 
-/// The type of lookback::par_nosync.
+/// The type of lookback::par_nosync, with the calls of lookback::par_t.
+/// @ingroup policies
 class par_nosync_t : public detail::nosync_stream_policy<par_nosync_t>,
                      public detail::takes_allocator<detail::nosync_stream_policy> {
 public:
+  /// The default stream.
   LOOKBACK_HOST_DEVICE constexpr par_nosync_t() {}
-  /// The same policy on a stream.
+  /// The same policy on `stream`, which stays the caller's.
   LOOKBACK_HOST_DEVICE detail::par_nosync_on_stream on(cudaStream_t stream) const {
     return detail::par_nosync_on_stream(stream);
   }
@@ -112,25 +120,31 @@ struct uses_pool<par_nosync_on_stream> : std::true_type {};
 
 inline namespace LOOKBACK_DEFAULT_STREAM {
 
-/// Scans by lookback, everything else by Thrust's CUDA backend, on the default stream of the
-/// translation unit that makes the call (nvcc's --default-stream). A call returns when its results
-/// are there.
+/// Thrust policy: scans run on lookback, every other algorithm on Thrust's CUDA backend.
 ///
-/// `par.on(stream)` runs on a stream, `par(allocator)` takes temporary memory from an allocator of
-/// bytes; `par(allocator).on(stream)` does both; `.with(algorithm)`, anywhere in the row, names an
-/// algorithm of lookback/catalogue.cuh.
+/// @code{.unparsed}
+/// thrust::inclusive_scan(lookback::par.on(stream), first, last, result, op);
+/// @endcode
 ///
-/// A stream may be captured. What is captured allocates nothing when it runs: temporary storage
-/// belongs to the graph, so the graph may be a child of other graphs and may be instantiated more
-/// than once. Like the results, the storage is one for the graph and its copies, whose launches
-/// therefore must not overlap. With an allocator, the storage is the allocator's, and whoever owns
-/// the allocator keeps it for as long as the graph is used.
+/// The calls are @ref thrust_scans.
 ///
-/// In device code a call is a serial loop of the calling thread, as with Thrust's policies.
+/// - *Stream*: `par.on(stream)` runs on `stream`; otherwise the default stream of the translation
+///   unit that makes the call (nvcc's `--default-stream`). A call returns when its results are
+///   there.
+/// - *Temporary memory*: from a pool of lookback's own, which keeps it for the next call
+///   (lookback::release_workspace()), or from `par(allocator)`.
+/// - *Strategy*: `.with(strategy)` chooses one of the @ref strategies, anywhere in the chain.
+/// - *Capture*: what is captured allocates nothing when it runs. Temporary storage belongs to the
+///   graph, so the graph may be a child of other graphs and may be instantiated more than once.
+///   Like the results, the storage is shared by the graph and its copies: their launches must not
+///   overlap. With an allocator, the storage is the allocator's, which must outlive the graph.
+/// - *In device code*: a serial loop of the calling thread, as with Thrust's policies.
+/// @ingroup policies
 LOOKBACK_GLOBAL_CONSTANT par_t par{};
 
-/// The same, but a call may return before its results are there: later work of the stream sees
-/// them.
+/// lookback::par without the wait: a call may return before its results are there. Later work on
+/// the same stream sees them.
+/// @ingroup policies
 LOOKBACK_GLOBAL_CONSTANT par_nosync_t par_nosync{};
 
 } // namespace LOOKBACK_DEFAULT_STREAM

@@ -2,6 +2,44 @@
 // Every door of lookback.
 #pragma once
 
+/// @namespace lookback
+/// Scans with one fixed order of association, for Thrust's and CUB's callers. See @ref doors.
+
+/// @defgroup doors Doors
+/// The headers that a program includes. Each can be included alone.
+///
+/// | header | contents |
+/// |---|---|
+/// | `<lookback/execution_policy.cuh>` | @ref policies for Thrust's scans, @ref host included |
+/// | `<lookback/scan.cuh>` | @ref thrust_scans |
+/// | `<lookback/device_scan.cuh>` | @ref cub_scans |
+/// | `<lookback/catalogue.cuh>` | @ref strategies |
+/// | `<lookback/block_scan.cuh>` | @ref block_scans |
+/// | `<lookback/lookback.cuh>` | all of the above |
+
+/// @defgroup thrust_scans Thrust's scans
+/// @ingroup doors
+
+/// @defgroup cub_scans CUB's scans
+/// lookback::DeviceScan in the place of `cub::DeviceScan`, with the same arguments. Includes
+/// neither Thrust nor CUB.
+/// @ingroup doors
+
+/// @defgroup policies Policies
+/// lookback::par in the place of `thrust::cuda::par`: where a scan runs, with which temporary
+/// memory, and whether the call waits. The policy of the CPU is lookback::host.
+
+/// @defgroup host Host system
+/// The same scans with the same bits on the threads of the CPU, with or without a CUDA compiler.
+
+/// @defgroup strategies Strategies
+
+/// @defgroup block_scans Block scans
+
+/// @defgroup tree Reduction tree and operators
+/// The one order of association of lookback's scans, and the operators that calls without an
+/// operator use.
+
 #include <lookback/execution_policy.cuh>
 #include <lookback/scan.cuh>
 #if defined(__CUDACC__)

@@ -24,32 +24,47 @@ using if_policy =
 
 inline namespace LOOKBACK_DEFAULT_STREAM {
 
-// Common to all of them; `a . b` is op(a, b), s the start of i's run of equal keys:
-//
-//   policy    lookback::par, par_nosync and what `.on(stream)`, `(allocator)` and
-//             `.with(algorithm)` make of them; thrust::cuda::par and its kin; lookback::host. A
-//             policy that synchronises returns when the results are there; a stream that is being
-//             captured is never waited for.
-//   x, y      `first` to `last` and `result`: random-access iterators of the policy's system.
-//             `result` may be `first` (by key: the keys or the values), element for element; other
-//             overlap is not allowed. Returns `result` past the last element written; an empty or
-//             negative range writes nothing and returns `result`.
-//   op        associative; it need not commute, and it is applied to elements in order and to
-//             nothing else.
-//   types     accumulate in Thrust's type: the input's value type; with an initial value and
-//             inclusive, what op(init, x) returns; exclusive, the initial value's type. They need a
-//             copy constructor and nothing more.
-//   errors    thrust::system_error with the CUDA status; on the CPU what an operator, a copy or an
-//             allocation throws. What was allocated is freed.
-//   bits      depend on the values, the length, the types and the operator, and on nothing else
-//             (core/tree.cuh); with an algorithm of the catalogue, on what its file says.
-//   cost      one pass over memory, about 2 n applications of op; a named algorithm's is in its
-//             file.
-//   f         of a transform may be called more than once for an element, with a copy of it.
-//   device    a call in device code scans in the calling thread alone, one element after the other,
-//             as with Thrust's policies: stream, memory and algorithm have no effect, nothing is
-//             launched or allocated, and the bits are those of a serial loop. With lookback::host it
-//             ends the kernel with an error.
+/// @addtogroup thrust_scans
+/// Thrust's 16 scans as functions of lookback. `thrust::inclusive_scan` and its siblings call them
+/// when the policy is one of lookback's.
+///
+/// @code
+/// lookback::inclusive_scan(lookback::par.on(stream), first, last, result, op);
+/// thrust::inclusive_scan(lookback::par.on(stream), first, last, result, op); // the same
+/// @endcode
+///
+/// Notation: `a . b` is `op(a, b)`; x(0) to x(n - 1) are the elements of [`first`, `last`), by key
+/// those of `values`; y(i) are the results; s is the first index of the segment that holds i. A
+/// segment is a longest sequence of consecutive keys, each equal to the next.
+///
+/// **Common to all calls**
+///
+/// - `policy`: one of lookback's @ref policies, lookback::host, or `thrust::cuda::par` and what is
+///   made from it.
+/// - *Iterators*: random access, readable or writable where the policy runs. `result` may equal
+///   `first` (by key: the keys or the values); any other overlap is undefined.
+/// - *Operator*: associative. It need not be commutative, no identity is assumed, and it is applied
+///   to valid elements only, in order. A transform `f` may be called several times for one element,
+///   with a copy of it.
+/// - *Accumulator*: Thrust's choice. The value type of the input; with an initial value, the type
+///   of `op(init, x)` (inclusive) or the type of `init` (exclusive).
+/// - *Element types*: a copy constructor is all they need. On a GPU, elements and accumulators have
+///   at most 4096 bytes; from 512 bytes on they are scanned more slowly.
+/// - *Return value*: the end of the results. If `last - first` is zero or negative, `result`, with
+///   nothing written.
+/// - *Stream behaviour*: the scan is enqueued on the policy's stream. A synchronising policy
+///   returns when the results are there; a stream under capture is never waited for.
+/// - *Errors*: `thrust::system_error` with the CUDA status; on the CPU the exception of the
+///   operator, the copy or the allocation. All temporary memory is freed.
+/// - *Determinism*: the bits depend on the values, their number, the types and the operator only
+///   (lookback::tree_shape); with a strategy chosen by `.with()`, see that strategy.
+/// - *Complexity*: one pass over memory, about 2 n applications of the operator; with a strategy,
+///   see that strategy.
+/// - *In device code*: a serial loop of the calling thread, as with Thrust's policies. Stream,
+///   memory and strategy have no effect, nothing is launched or allocated, and the bits are those
+///   of a serial loop. With lookback::host the kernel ends with an error.
+///
+/// @{
 
 /// y(i) = x(0) + x(1) + ... + x(i)
 LOOKBACK_NO_EXECUTION_CHECK
@@ -144,7 +159,7 @@ LOOKBACK_HOST_DEVICE Output transform_exclusive_scan(const Policy &policy, Input
                                                                       first, f, op, init);
 }
 
-/// y(i) = x(s) + ... + x(i), s the start of i's run of equal consecutive keys
+/// y(i) = x(s) + ... + x(i); keys are equal by `==`
 LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Keys, class Values, class Output, detail::if_policy<Policy> = 0>
 LOOKBACK_HOST_DEVICE Output inclusive_scan_by_key(const Policy &policy, Keys first, Keys last,
@@ -153,7 +168,7 @@ LOOKBACK_HOST_DEVICE Output inclusive_scan_by_key(const Policy &policy, Keys fir
       policy, last - first, result, first, values, equal_to{}, plus{});
 }
 
-/// The same, with runs of consecutive keys for which `equal(previous, next)` holds.
+/// y(i) = x(s) + ... + x(i); keys are equal by `equal(previous, next)`
 LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Keys, class Values, class Output, class Equal,
           detail::if_policy<Policy> = 0>
@@ -163,7 +178,7 @@ LOOKBACK_HOST_DEVICE Output inclusive_scan_by_key(const Policy &policy, Keys fir
       policy, last - first, result, first, values, equal, plus{});
 }
 
-/// y(i) = x(s) . ... . x(i)
+/// y(i) = x(s) . ... . x(i); keys are equal by `equal(previous, next)`
 LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Keys, class Values, class Output, class Equal, class Operator,
           detail::if_policy<Policy> = 0>
@@ -174,7 +189,7 @@ LOOKBACK_HOST_DEVICE Output inclusive_scan_by_key(const Policy &policy, Keys fir
       policy, last - first, result, first, values, equal, op);
 }
 
-/// y(i) = x(s) + ... + x(i - 1), y(s) = 0
+/// y(i) = x(s) + ... + x(i - 1), y(s) = 0; keys are equal by `==`
 LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Keys, class Values, class Output, detail::if_policy<Policy> = 0>
 LOOKBACK_HOST_DEVICE Output exclusive_scan_by_key(const Policy &policy, Keys first, Keys last,
@@ -184,7 +199,7 @@ LOOKBACK_HOST_DEVICE Output exclusive_scan_by_key(const Policy &policy, Keys fir
                                                           values, equal_to{}, plus{});
 }
 
-/// y(i) = init + x(s) + ... + x(i - 1), y(s) = init
+/// y(i) = init + x(s) + ... + x(i - 1), y(s) = init; keys are equal by `==`
 LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Keys, class Values, class Output, class Init,
           detail::if_policy<Policy> = 0>
@@ -194,7 +209,7 @@ LOOKBACK_HOST_DEVICE Output exclusive_scan_by_key(const Policy &policy, Keys fir
                                                              values, equal_to{}, plus{}, init);
 }
 
-/// The same, with runs by `equal(previous, next)`.
+/// y(i) = init + x(s) + ... + x(i - 1), y(s) = init; keys are equal by `equal(previous, next)`
 LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Keys, class Values, class Output, class Init, class Equal,
           detail::if_policy<Policy> = 0>
@@ -205,7 +220,7 @@ LOOKBACK_HOST_DEVICE Output exclusive_scan_by_key(const Policy &policy, Keys fir
                                                              values, equal, plus{}, init);
 }
 
-/// y(i) = init . x(s) . ... . x(i - 1), y(s) = init
+/// y(i) = init . x(s) . ... . x(i - 1), y(s) = init; keys are equal by `equal(previous, next)`
 LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Keys, class Values, class Output, class Init, class Equal,
           class Operator, detail::if_policy<Policy> = 0>
@@ -215,6 +230,8 @@ LOOKBACK_HOST_DEVICE Output exclusive_scan_by_key(const Policy &policy, Keys fir
   return detail::scan_call<detail::scan_by_key<false, Init>>(policy, last - first, result, first,
                                                              values, equal, op, init);
 }
+
+/// @}
 
 } // namespace LOOKBACK_DEFAULT_STREAM
 } // namespace lookback

@@ -15,17 +15,37 @@
 
 namespace lookback {
 
-/// Whether a place is left out after every 32, so that strides of powers of two meet different banks of shared memory.
-enum class bank_padding { off, on };
-/// Which two elements a thread loads: i and i + n / 2, next to other threads' in memory, or 2 i and 2 i + 1.
-enum class load_pairs { half_stride, adjacent };
+/// Whether lookback::blelloch pads shared memory, so that strides of powers of two use different
+/// banks.
+/// @ingroup block_scans
+enum class bank_padding {
+  off, ///< No padding.
+  on   ///< One unused place after every 32.
+};
+/// Which two items thread i of lookback::blelloch loads.
+/// @ingroup block_scans
+enum class load_pairs {
+  half_stride, ///< i and i + n / 2: neighbouring threads read neighbouring items.
+  adjacent     ///< 2 i and 2 i + 1.
+};
 
-/// Blelloch's scan as a network: see block/network.cuh for what a network has.
+/// Blelloch's scan: sums go up a balanced tree, prefixes come down.
+///
+/// - `Padding`: against bank conflicts in shared memory.
+/// - `Pairs`: which two items a thread loads.
+/// - *Additions*: 2 (n - 1) - ceil(log2 n). No identity is used: the left edge of the tree has
+///   none.
+/// - *Steps*: 2 ceil(log2 n), one barrier each.
+/// - *Memory*: about 6 n accesses to shared memory.
+/// - *Source*: G. E. Blelloch, "Prefix Sums and Their Applications", CMU-CS-90-190, 1990, section
+///   1.2; M. Harris, S. Sengupta, J. D. Owens, GPU Gems 3, chapter 39, 2007.
+/// @ingroup block_scans
 template <bank_padding Padding = bank_padding::on, load_pairs Pairs = load_pairs::half_stride>
 struct blelloch {
-  static constexpr int default_items = 2;
-  static constexpr bool in_global_memory = false;
+  static constexpr int default_items = 2; ///< Items of a thread if the caller names none.
+  static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
     static constexpr int capacity = detail::power_of_two_from(Threads * Items);

@@ -12,11 +12,20 @@
 
 namespace lookback {
 
-/// Brent and Kung's scan as a network: see block/network.cuh for what a network has.
+/// Brent and Kung's scan: a reduction tree, then the same tree in reverse.
+///
+/// - *Additions*: 2 n - 2 - log2 n for a power of two; in general the sum over s = 1, 2, 4, ... < n
+///   of floor(n / 2 s) and floor((n - s) / 2 s).
+/// - *Steps*: 2 ceil(log2 n) - 1, one barrier each.
+/// - *Memory*: 3 accesses to shared memory an addition.
+/// - *Source*: R. P. Brent, H. T. Kung, "A Regular Layout for Parallel Adders", IEEE Transactions
+///   on Computers C-31(3), 1982.
+/// @ingroup block_scans
 struct brent_kung {
-  static constexpr int default_items = 2;
-  static constexpr bool in_global_memory = false;
+  static constexpr int default_items = 2; ///< Items of a thread if the caller names none.
+  static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
   public:

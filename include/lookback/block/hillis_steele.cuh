@@ -11,11 +11,19 @@
 
 namespace lookback {
 
-/// Hillis and Steele's scan as a network: see block/network.cuh for what a network has.
+/// Hillis and Steele's scan: in step d every item adds the sum that ends 2^d places to its left.
+///
+/// - *Additions*: n s - 2^s + 1, s = ceil(log2 n); exclusive the same for n - 1 items.
+/// - *Steps*: s, one barrier each.
+/// - *Memory*: 3 n s accesses to shared memory, double-buffered.
+/// - *Source*: W. D. Hillis, G. L. Steele, "Data Parallel Algorithms", Communications of the ACM
+///   29(12), 1986; M. Harris, S. Sengupta, J. D. Owens, GPU Gems 3, chapter 39, 2007.
+/// @ingroup block_scans
 struct hillis_steele {
-  static constexpr int default_items = 1;
-  static constexpr bool in_global_memory = false;
+  static constexpr int default_items = 1; ///< Items of a thread if the caller names none.
+  static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
     using buffer = detail::uninitialized_array<T, Threads * Items>;

@@ -16,17 +16,38 @@
 
 namespace lookback {
 
-/// Where sums lie while they grow.
-enum class memory_of { global, shared, double_buffered };
-/// How a scan leaves out an element's own value.
-enum class exclusive_by { shifted_load, inclusive };
+/// Where the intermediate sums of lookback::kogge_stone are.
+/// @ingroup block_scans
+enum class memory_of {
+  global,         ///< In place in global memory.
+  shared,         ///< In place in shared memory.
+  double_buffered ///< From one half of shared memory to the other.
+};
+/// How an exclusive lookback::kogge_stone omits an item's own value.
+/// @ingroup block_scans
+enum class exclusive_by {
+  shifted_load, ///< Scan the first n - 1 items, loaded one place to the right.
+  inclusive     ///< Scan all items, and read results one place to the left.
+};
 
-/// Kogge and Stone's scan as a network: see block/network.cuh for what a network has.
+/// Kogge and Stone's scan: Hillis and Steele's, with every thread's own sums in registers.
+///
+/// - `Memory`: where the sums that other threads read are.
+/// - `Exclusive`: how an exclusive scan omits an item's own value.
+/// - *Additions*: n s - 2^s + 1, s = ceil(log2 n).
+/// - *Steps*: s, with one barrier if double-buffered, otherwise two.
+/// - *Memory*: 2 n s accesses.
+/// - *Source*: P. M. Kogge, H. S. Stone, "A Parallel Algorithm for the Efficient Solution of a
+///   General Class of Recurrence Equations", IEEE Transactions on Computers C-22(8), 1973.
+/// @ingroup block_scans
 template <memory_of Memory = memory_of::double_buffered, exclusive_by Exclusive = exclusive_by::shifted_load>
 struct kogge_stone {
+  /// Items of a thread if the caller names none.
   static constexpr int default_items = 1;
+  /// Whether the storage is in global memory, not in shared memory.
   static constexpr bool in_global_memory = Memory == memory_of::global;
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
     static constexpr int halves = Memory == memory_of::double_buffered ? 2 : 1;

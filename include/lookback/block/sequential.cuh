@@ -8,11 +8,17 @@
 
 namespace lookback {
 
-/// The sequential scan as a network: see block/network.cuh for what a network has.
+/// Sequential scan by one thread, from left to right: the reference.
+///
+/// - *Additions*: n - 1; exclusive n - 2.
+/// - *Steps*: n - 1.
+/// - *Memory*: n reads and n writes of shared memory.
+/// @ingroup block_scans
 struct sequential {
-  static constexpr int default_items = 1;
-  static constexpr bool in_global_memory = false;
+  static constexpr int default_items = 1; ///< Items of a thread if the caller names none.
+  static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
   public:

@@ -12,16 +12,25 @@
 
 namespace lookback {
 
-/// Three phases as a network, `Network` over the threads' sums: see block/network.cuh for what a network has.
+/// Three phases: every thread reduces its blocked items serially, `Network` scans the threads'
+/// aggregates, and every thread scans its items from its prefix.
+///
+/// - *Additions*: n - p, those of `Network` over the p = ceil(n / Items) aggregates, and n - 1.
+/// - *Steps*: 2 Items, and those of `Network`.
+/// - *Memory*: 4 n accesses to shared memory, 3 barriers, and those of `Network`.
+/// - *Source*: D. B. Kirk, W. W. Hwu, "Programming Massively Parallel Processors", 3rd edition,
+///   section 8.5, where the first phase scans and the third adds.
+/// @ingroup block_scans
 template <class Network = warp_shuffle>
 struct three_phase {
   static_assert(!Network::in_global_memory,
                 "lookback::three_phase: the inner block scan must use shared memory, not global memory");
   // Odd: then threads that walk through their sections touch different banks. H200, 2^28 i32, decoupled look-back by a warp,
   // 256 threads, us, by items:   7 987    15 724    31 659    39 620
-  static constexpr int default_items = 39;
-  static constexpr bool in_global_memory = false;
+  static constexpr int default_items = 39; ///< Items of a thread if the caller names none.
+  static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
     using ends_network = typename Network::template block<T, Threads, 1>;

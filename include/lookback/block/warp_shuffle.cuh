@@ -140,16 +140,20 @@ warp_inclusive_scan(uninitialized_array<keyed<T>, Count> &pairs, Existing existi
 
 namespace lookback {
 
-/// The network for a block: every warp scans its rows of 32 elements through shuffles, then the first warp the warps' sums.
+/// Warps scan rows of 32 items by Kogge and Stone's network through shuffles; the first warp scans
+/// the warps' aggregates.
 ///
-///   additions   129 a full row (m s - 2^s + 1, s = ceil(log2 m), a row of m), 32 a row but the first of each warp, 129 at
-///               most over the warps' sums, and one an element of every warp but the first
-///   steps       5 shuffles, Items carries, 5 shuffles        memory   n accesses to shared memory, 3 barriers
-/// Exclusive: read one place to the left.
+/// - *Additions*: at most 129 a row; 32 for every row but the first of each warp; at most 129 over
+///   the warps' aggregates; and one an item of every warp but the first.
+/// - *Steps*: 5 shuffles, one carry for each item of a thread, 5 shuffles.
+/// - *Memory*: n accesses to shared memory, 3 barriers.
+/// - *Source*: P. M. Kogge, H. S. Stone, IEEE Transactions on Computers C-22(8), 1973.
+/// @ingroup block_scans
 struct warp_shuffle {
-  static constexpr int default_items = 4;
-  static constexpr bool in_global_memory = false;
+  static constexpr int default_items = 4; ///< Items of a thread if the caller names none.
+  static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
+  /// @private The scan of one block: block/network.cuh says what it has.
   template <class T, int Threads, int Items>
   class block {
     static constexpr int warps = Threads / simt::warp_threads;

@@ -12,8 +12,10 @@
 
 namespace lookback {
 
-/// a + b, in the type that C++ gives the sum.
+/// The operator of sums: a + b, in the type that C++ gives the sum.
+/// @ingroup tree
 struct plus {
+  /// Returns a + b.
   LOOKBACK_NO_EXECUTION_CHECK
   template <class A, class B>
   LOOKBACK_HOST_DEVICE constexpr auto operator()(const A &a, const B &b) const -> decltype(a + b) {
@@ -21,8 +23,10 @@ struct plus {
   }
 };
 
-/// a == b.
+/// The comparison of keys in calls that name none: a == b.
+/// @ingroup tree
 struct equal_to {
+  /// Returns a == b.
   LOOKBACK_NO_EXECUTION_CHECK
   template <class A, class B>
   LOOKBACK_HOST_DEVICE constexpr bool operator()(const A &a, const B &b) const {
@@ -134,19 +138,30 @@ private:
 
 } // namespace detail
 
-/// An initial value that the device computes before the scan reads it: `*iterator`, read on the device in stream order, before
-/// the scan writes anything: it may stand in the output.
-/// The CUB door takes one where CUB takes a cub::FutureValue.
+/// An initial value that is computed on the device: `*iterator`, read by the scan in stream order.
+///
+/// lookback::DeviceScan accepts it where `cub::DeviceScan` accepts a `cub::FutureValue`. The value
+/// is read before the scan writes any result, so it may be an element of the output.
+///
+/// @tparam T         type of the initial value
+/// @tparam Iterator  readable on the device; its value converts to T
+/// @ingroup cub_scans
 template <class T, class Iterator = T *>
 struct FutureValue {
+  /// Type of the initial value.
   using value_type = T;
+  /// Type of the iterator.
   using iterator_type = Iterator;
+  /// Keeps `iterator`, which is not read here.
   LOOKBACK_HOST_DEVICE explicit FutureValue(Iterator iterator) : iterator_(iterator) {}
+  /// Reads the value, on the device.
   LOOKBACK_HOST_DEVICE operator T() const { return *iterator_; }
 
 private:
   Iterator iterator_;
 };
+/// The initial value has the iterator's value type.
+/// @relates FutureValue
 template <class Iterator>
 FutureValue(Iterator) -> FutureValue<detail::value_t<Iterator>, Iterator>;
 

@@ -9,56 +9,71 @@
 
 namespace lookback {
 
-/// Version of the reduction tree. It changes when, and only when, the bits of some floating-point result change;
-/// CHANGELOG.md records every value.
+/// Version of the reduction tree. It changes if and only if the bits of some floating-point result
+/// change; CHANGELOG.md records every value.
+/// @ingroup tree
 inline constexpr int tree_version = 1;
 
-/// The tree, from the leaves up, for an input value type In and an output value type Out:
+/// The reduction tree: the order in which lookback::fastest, lookback::look_ahead and
+/// lookback::host associate, and the sizes of its parts.
 ///
-///   vector   E consecutive elements, E the largest power of two with E * max(sizeof(In), sizeof(Out)) <= 16 bytes (at
-///            least 1), folded serially from the left                                     F = (e0 . e1) . e2 ...
-///   row      32 vectors; their totals are scanned by the Kogge-Stone network               V(v), inclusive
-///   tile     32 rows (fewer for elements wider than 16 bytes, so that a tile stays at 16 KB: 16 rows up to 32 bytes, 8
-///            up to 64, ...); the row totals are scanned by the same network                 R(r), inclusive
-///   group    32 tiles; the tile totals are scanned by the same network                      T(t), inclusive
-///   groups   folded serially from the left, starting with the initial value if there is one: G(0) = init,
-///            G(g + 1) = G(g) . (total of group g)
+/// For an input value type In and an output value type Out, from the leaves up:
 ///
-/// The network over m <= 32 values is: for o = 1, 2, 4, 8, 16: x(l) <- x(l - o) . x(l) for every l >= o at once.
+/// | part | consists of | combined by |
+/// |---|---|---|
+/// | vector | E elements, the largest power of two with E * max(sizeof(In), sizeof(Out)) <= 16, at least 1 | serial fold from the left |
+/// | row | 32 vectors | Kogge-Stone over the vectors' aggregates: V(v), inclusive |
+/// | tile | 32 rows; 16 for elements up to 32 bytes, 8 up to 64, ...: 16 KB | Kogge-Stone over the rows' aggregates: R(r), inclusive |
+/// | group | 32 tiles | Kogge-Stone over the tiles' aggregates: T(t), inclusive |
+/// | input | groups | serial fold from the left: G(0) = init, G(g + 1) = G(g) . (aggregate of group g) |
 ///
-/// Element k of vector v of row r of tile t of group g then has the inclusive result
+/// Kogge-Stone over m <= 32 values: for o = 1, 2, 4, 8, 16, `x(l) <- x(l - o) . x(l)` at once
+/// for every l >= o.
 ///
-///   ((((G(g) . T(t - 1)) . R(r - 1)) . V(v - 1)) . e0) . e1 ... . ek        (every `.` associates as written)
+/// Element k of vector v of row r of tile t of group g has the inclusive result
 ///
-/// and its exclusive result is the same without the last factor. A part with a negative index, and G(0) without an initial
-/// value, is skipped. By key, the elements are pairs of a value and a flag (core/by_key.cuh), In is that pair, and an initial
-/// value is folded into the first element of each run. Nothing to the right of an element takes part in its result, so the
-/// results for n elements are the first n results of any longer input.
+///     ((((G(g) . T(t - 1)) . R(r - 1)) . V(v - 1)) . e0) . e1 ... . ek        (every `.` associates as written)
 ///
-/// The tree fixes what is combined, not the operator's own arithmetic: compile with nvcc's --fmad=false and g++'s
-/// -ffp-contract=off where an operator multiplies and adds, and expect no equal bits of GPU and CPU where it calls a library
-/// function such as exp. Algorithms asked for by `par.with(...)` compute other trees, all but look_ahead and fastest.
+/// and its exclusive result is the same without the last factor. A factor with a negative index,
+/// and G(0) without an initial value, is skipped. By key, the elements are pairs of a value and a
+/// flag, In is the values' accumulator type, and an initial value is combined with the first
+/// element of each segment.
+///
+/// Nothing to the right of an element takes part in its result, so the results for n elements are
+/// the first n results of any longer input.
+///
+/// The tree does not fix the operator's own arithmetic. If an operator multiplies and adds, compile
+/// with nvcc's `--fmad=false` and g++'s `-ffp-contract=off`; library functions such as `exp` differ
+/// between GPU and CPU.
+///
+/// @tparam InBytes   sizeof(In)
+/// @tparam OutBytes  sizeof(Out)
+/// @ingroup tree
 template <std::size_t InBytes, std::size_t OutBytes = InBytes>
 struct tree_shape {
+  /// The wider of input and output, in bytes.
   static constexpr std::size_t element_bytes = InBytes > OutBytes ? InBytes : OutBytes;
+  /// Elements of a vector: E.
   static constexpr int vector_elements = element_bytes <= 1   ? 16
                                          : element_bytes <= 2 ? 8
                                          : element_bytes <= 4 ? 4
                                          : element_bytes <= 8 ? 2
                                                               : 1;
+  /// Vectors of a row.
   static constexpr int row_vectors = 32;
+  /// Rows of a tile.
   static constexpr int tile_rows = element_bytes <= 16    ? 32
                                    : element_bytes <= 32  ? 16
                                    : element_bytes <= 64  ? 8
                                    : element_bytes <= 128 ? 4
                                    : element_bytes <= 256 ? 2
                                                           : 1;
-  static constexpr int group_tiles = 32;
+  static constexpr int group_tiles = 32; ///< Tiles of a group.
 
-  static constexpr int row_elements = row_vectors * vector_elements;
-  static constexpr int tile_elements = tile_rows * row_elements;
+  static constexpr int row_elements = row_vectors * vector_elements; ///< Elements of a row.
+  static constexpr int tile_elements = tile_rows * row_elements;     ///< Elements of a tile.
 
-  /// Tiles that hold n elements, the last one perhaps in part.
+  /// Tiles of n elements, a partial tile at the end included: ceil(n / tile_elements).
   LOOKBACK_HOST_DEVICE static constexpr std::uint64_t tiles(std::uint64_t n) {
     return n / tile_elements + (n % tile_elements != 0);
   }

@@ -97,12 +97,23 @@ auxiliary_block_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type 
 
 } // namespace detail
 
-/// The scan with an auxiliary block, as an algorithm for `.with()` and for lookback::DeviceScan.
-/// Threads, items, types, errors: lookback/catalogue.cuh.
-/// Temporary memory: two cells a section. Determinism: how many sums are folded at once depends on the schedule, so
-/// floating-point sums may differ from run to run.
+/// Auxiliary block: one pass, in which one block turns the aggregates of all tiles into prefixes,
+/// as many at a time as are published, and the other blocks scan.
+///
+/// - *Temporary memory*: two tile statuses a tile.
+/// - *Determinism*: none for floating point; how many aggregates are combined at once depends on
+///   the schedule.
+/// - *Complexity*: 2 n elements of traffic; the additions of `Network`, n, and those of
+///   lookback::warp_shuffle over the aggregates; a chain of at least tiles / `Threads` rounds.
+/// - *Forward progress*: two blocks must be resident together, so beside a kernel that leaves room
+///   for one block the scan waits for that kernel.
+/// - *Source*: lookback's own variation of the chained scan.
+///
+/// Parameters, types and errors: see @ref strategies.
+/// @ingroup strategies
 template <class Network = three_phase<>, int Threads = 128, int Items = 0>
 struct auxiliary_block : detail::in_sections<Network, Threads, Items> {
+  /// @private Enqueues the scan: see device/section.cuh for what a strategy has.
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
     using S = typename auxiliary_block::template section<Problem>;

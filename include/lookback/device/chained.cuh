@@ -41,11 +41,21 @@ chained_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem,
 
 } // namespace detail
 
-/// The chained scan, as an algorithm for `.with()` and for lookback::DeviceScan.
-/// Threads, items, types, errors: lookback/catalogue.cuh.
-/// Temporary memory: two cells a section. Determinism: the same bits for the same network, threads, items and n.
+/// Chained scan: one pass, in which every block waits for the prefix of its left neighbour, adds
+/// its aggregate and publishes the sum.
+///
+/// - *Temporary memory*: two tile statuses a tile.
+/// - *Determinism*: the same bits for the same `Network`, `Threads`, `Items` and n.
+/// - *Complexity*: 2 n elements of traffic; the additions of `Network`, n, and one a tile; a chain
+///   of as many round trips through the L2 cache as there are tiles.
+/// - *Source*: S. Yan, G. Long, Y. Zhang, "StreamScan: Fast Scan Algorithms for GPUs without Global
+///   Barrier Synchronization", PPoPP 2013.
+///
+/// Parameters, types and errors: see @ref strategies.
+/// @ingroup strategies
 template <class Network = three_phase<>, int Threads = 256, int Items = 0>
 struct chained : detail::in_sections<Network, Threads, Items> {
+  /// @private Enqueues the scan: see device/section.cuh for what a strategy has.
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
     using S = typename chained::template section<Problem>;

@@ -13,15 +13,21 @@
 
 namespace lookback {
 
-/// One thread takes its predecessors one by one.
+/// Look-back by one thread, over one predecessor after the other.
+/// @ingroup strategies
 struct walk_by_thread {};
-/// A warp looks at 32 predecessors at once.
+/// Look-back by one warp, over 32 predecessors at once.
+/// @ingroup strategies
 struct walk_by_warp {};
 
-/// A block's section is the number of blocks that started before it: whoever it waits for is running.
+/// Dynamic tile ids: a block draws the next id when it starts, so every predecessor has started.
+/// @ingroup strategies
 struct dynamic_ids {};
-/// A block's section is its index. UNSAFE: nothing promises that blocks start in the order of their indices. If blocks that
-/// wait fill the device while one they wait for has not started, the scan never ends. It stands here to be compared with.
+/// Static tile ids: the block's index. Unsafe, for comparison only.
+///
+/// CUDA does not promise that blocks start in the order of their indices. If waiting blocks fill
+/// the device before a predecessor has started, the scan never ends.
+/// @ingroup strategies
 struct static_ids {};
 
 namespace detail {
@@ -130,14 +136,24 @@ decoupled_walk_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type p
 
 } // namespace detail
 
-/// Decoupled look-back, as an algorithm for `.with()` and for lookback::DeviceScan. `Walk` is walk_by_thread or walk_by_warp, `Ids`
-/// dynamic_ids or static_ids.
-/// Threads, items, types, errors: lookback/catalogue.cuh.
-/// Temporary memory: two cells a section. Determinism: how far a walk goes depends on the schedule, so floating-point sums may
-/// differ from run to run.
+/// Decoupled look-back: one pass, in which a block publishes its aggregate at once and walks to the
+/// left over its predecessors' aggregates until it meets a prefix.
+///
+/// - `Walk`: lookback::walk_by_thread or lookback::walk_by_warp.
+/// - `Ids`: lookback::dynamic_ids or lookback::static_ids.
+/// - *Temporary memory*: two tile statuses a tile.
+/// - *Determinism*: none for floating point; how far a walk goes depends on the schedule.
+/// - *Complexity*: 2 n elements of traffic; the additions of `Network`, n, and one for every
+///   aggregate that a walk reads.
+/// - *Source*: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
+///   NVIDIA NVR-2016-002.
+///
+/// Parameters, types and errors: see @ref strategies.
+/// @ingroup strategies
 template <class Walk = walk_by_warp, class Ids = dynamic_ids, class Network = three_phase<>, int Threads = 256,
           int Items = 0>
 struct decoupled_look_back : detail::in_sections<Network, Threads, Items> {
+  /// @private Enqueues the scan: see device/section.cuh for what a strategy has.
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
     using S = typename decoupled_look_back::template section<Problem>;

@@ -58,12 +58,22 @@ scan_from_totals_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type
 
 } // namespace detail
 
-/// Reduce, then scan, as an algorithm for `.with()` and for lookback::DeviceScan.
-/// Threads, items, types, errors: lookback/catalogue.cuh.
-/// Temporary memory: the sections' sums.
-/// Determinism: the same bits for the same network, threads, items and n.
+/// Reduce, then scan: blocks reduce their tiles, the aggregates are scanned in the same way, and
+/// every block reads its tile again and scans it from its prefix.
+///
+/// - *Temporary memory*: one accumulator a tile.
+/// - *Determinism*: the same bits for the same `Network`, `Threads`, `Items` and n.
+/// - *Complexity*: 3 n elements of traffic; n additions to reduce, those of `Network`, and n;
+///   2 levels - 1 kernels.
+/// - *Source*: Y. Dotsenko, N. K. Govindaraju, P.-P. Sloan, C. Boyd, J. Manferdelli, "Fast Scan
+///   Algorithms on Graphics Processors", ICS 2008; D. Merrill, A. Grimshaw, "Parallel Scan for
+///   Stream Architectures", University of Virginia CS2009-14, 2009.
+///
+/// Parameters, types and errors: see @ref strategies.
+/// @ingroup strategies
 template <class Network = three_phase<>, int Threads = 256, int Items = 0>
 struct reduce_then_scan : detail::in_sections<Network, Threads, Items> {
+  /// @private Enqueues the scan: see device/section.cuh for what a strategy has.
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
     using T = typename Problem::accumulator;

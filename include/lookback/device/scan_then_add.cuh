@@ -67,12 +67,22 @@ add_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, con
 
 } // namespace detail
 
-/// The hierarchical scan, as an algorithm for `.with()` and for lookback::DeviceScan.
-/// Threads, items, types, errors: lookback/catalogue.cuh.
-/// Temporary memory: the sections' sums; and n accumulators, unless the output is a pointer to them.
-/// Determinism: the same bits for the same network, threads, items and n.
+/// Scan, then add: blocks scan their tiles, the tiles' aggregates are scanned in the same way, and
+/// every block adds the prefix of its tile.
+///
+/// - *Temporary memory*: one accumulator a tile; and n accumulators, unless the output is a pointer
+///   to accumulators.
+/// - *Determinism*: the same bits for the same `Network`, `Threads`, `Items` and n.
+/// - *Complexity*: 4 n elements of traffic; the additions of `Network`, and n; 2 levels - 1
+///   kernels.
+/// - *Source*: M. Harris, S. Sengupta, J. D. Owens, "Parallel Prefix Sum (Scan) with CUDA", GPU
+///   Gems 3, section 39.2.4, 2007.
+///
+/// Parameters, types and errors: see @ref strategies.
+/// @ingroup strategies
 template <class Network = three_phase<>, int Threads = 256, int Items = 0>
 struct scan_then_add : detail::in_sections<Network, Threads, Items> {
+  /// @private Enqueues the scan: see device/section.cuh for what a strategy has.
   template <class Problem, class Launch>
   static void run(Problem problem, std::uint64_t n, detail::temporary_memory &memory, Launch &launch) {
     using T = typename Problem::accumulator;

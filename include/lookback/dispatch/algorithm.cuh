@@ -6,14 +6,34 @@
 
 namespace lookback {
 
-/// What every call runs that names no algorithm: the path that is fastest for the size and the types, always with the bits of
-/// the one reduction tree.
+/// The default: the fastest path for the size, the types and the device, always with the bits of
+/// lookback::tree_shape.
+///
+/// | input | path |
+/// |---|---|
+/// | one tile (16 KB) | one block |
+/// | up to 16 tiles, sm_90 or newer | one cluster: aggregates through shared memory |
+/// | as many tiles as fit on the device at once | one wave, a cooperative launch |
+/// | more, where lookback::look_ahead can run | the look-ahead pipeline |
+/// | elements or accumulators from 512 bytes | decoupled look-back with one warp a tile |
+/// | anything else | decoupled look-back over groups of 32 tiles, with dynamic tile ids |
+///
+/// - *Temporary memory*: a few words a tile; none for one tile.
+/// - *Determinism*: the same bits on every run, GPU and path.
+/// - *Complexity*: 2 n elements of traffic, about 2 n additions.
+/// @ingroup strategies
 struct fastest {};
 
-/// The pipeline of device/look_ahead.cuh, at any length of more than one tile, with the bits of `fastest`. cudaErrorNotSupported
-/// where it cannot run: it takes input that is plain memory (a pointer, a transform_iterator over one, pointers to keys and
-/// values, the keys not written over) of elements of 1, 2, 4, 8 or 16 bytes, a pointer for output, accumulators of
-/// up to 16 bytes that are trivially copyable, and sm_90 or newer.
+/// The look-ahead pipeline at every length above one tile: persistent blocks read, reduce and scan
+/// different tiles at the same time.
+///
+/// - *Requirements*, otherwise `cudaErrorNotSupported`: compute capability 9.0 or newer; input from
+///   a pointer, from a `thrust::transform_iterator` over one, or from pointers to keys and values
+///   where the output does not overlap the keys; output to a pointer; elements of 1, 2, 4, 8 or 16
+///   bytes; accumulators of at most 16 bytes that are trivially copyable.
+/// - *Determinism*: the bits of lookback::fastest.
+/// - *Complexity*: 2 n elements of traffic, about 2 n additions.
+/// @ingroup strategies
 struct look_ahead {};
 
 namespace detail {

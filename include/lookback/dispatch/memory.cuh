@@ -141,8 +141,11 @@ private:
 
 } // namespace detail
 
-/// Gives the memory that the Thrust doors keep on the current device back to the driver, save what
-/// work in flight and graphs use. Returns the status of CUDA.
+/// Returns the temporary memory that lookback keeps on the current device to the driver, except
+/// what unfinished work and graphs use.
+///
+/// Returns the status of CUDA; thread-safe.
+/// @ingroup policies
 inline cudaError_t release_workspace() {
   int device = 0;
   cudaError_t status = cudaGetDevice(&device);

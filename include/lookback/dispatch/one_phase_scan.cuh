@@ -8,21 +8,8 @@
 
 namespace lookback::detail {
 
-/// Device-wide scans in one call, which lookback::DeviceScan (lookback/device_scan.cuh) inherits.
-/// Scans, types, iterators, operators, bits and errors are those of its two-phase calls. What
-/// differs:
-///   - `env` is a stream, a memory resource, an object with stream(), get_stream() or
-///     get_memory_resource(), or one of cuda::std::execution that answers cuda::get_stream
-///     (CCCL 3.2 and newer) or cuda::mr::get_memory_resource (3.5 and newer). No stream is the
-///     default stream.
-///   - cuda::execution::require(...) is always met, determinism::gpu_to_gpu for every type and
-///     operator, and by key; cuda::execution::tune(...) is accepted and ignored.
-///   - Temporary storage is allocated and freed in stream order, by the memory resource or from a
-///     pool of lookback's, which keeps what it got until lookback::release_workspace() of
-///     lookback/scan.cuh. In a capture the pool adds nodes to the graph that allocate and free; a
-///     memory resource need not. One tile of 16 KB needs no storage. cudaErrorMemoryAllocation
-///     where a memory resource throws or returns null.
-///   - The call returns when the scan is enqueued.
+/// Device-wide scans in one call, which lookback::DeviceScan (lookback/device_scan.cuh) inherits;
+/// its docstring describes them. They return the bits and errors of the two-phase calls.
 struct one_phase_scan {
 private:
   /// Tells these calls from those whose first two arguments are storage and its size.

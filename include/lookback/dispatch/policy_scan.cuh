@@ -21,9 +21,11 @@
 
 namespace lookback {
 
-/// Base of lookback's CUDA policies. It derives from Thrust's, so every algorithm that is not a
-/// scan runs in Thrust's CUDA backend; for the scans lookback's overloads name the policy exactly,
-/// and win.
+/// Base of lookback's CUDA policies, for policies of a program's own.
+///
+/// It derives from Thrust's CUDA policy, so every algorithm that is not a scan runs on Thrust's
+/// CUDA backend. For scans, lookback's overloads are a better match than Thrust's.
+/// @ingroup policies
 template <class Derived>
 struct execution_policy : thrust::cuda_cub::execution_policy<Derived> {};
 

@@ -9,22 +9,36 @@
 
 namespace lookback {
 
-/// Base of lookback's CPU policies. It derives from Thrust's C++ system, so every algorithm that is not a scan runs
-/// there; for the scans lookback's overloads name the policy exactly, and win.
+/// Base of lookback's CPU policies, for policies of a program's own.
+///
+/// It derives from Thrust's C++ system, so every algorithm that is not a scan runs there. For
+/// scans, lookback's overloads are a better match than Thrust's.
+/// @ingroup host
 template <class Derived>
 struct host_execution_policy : thrust::cpp::execution_policy<Derived> {};
 
 /// The type of lookback::host.
+/// @ingroup host
 struct host_t : host_execution_policy<host_t> {};
 
-/// Scans by lookback on the threads of the CPU, everything else by Thrust's C++ system. A call
-/// returns when its results are there. From 4 MB on it starts threads, one for 2 MB and at most as
-/// many as the process has cores, and operators and iterators are called on all of them, each with
-/// a copy of the operator. The first exception that one of them throws is rethrown to the caller,
-/// when all threads have ended; the results are then written in part. Results behind a proxy that
-/// may stand for a bit of a word, that of std::vector<bool> or one that is not known
-/// (host/separate_results.cuh), are computed by the calling thread alone. The bits are those of
-/// the GPU (core/tree.cuh), whatever the number of threads.
+/// Thrust policy: scans run on lookback on the threads of the CPU, every other algorithm on
+/// Thrust's C++ system.
+///
+/// @code
+/// thrust::inclusive_scan(lookback::host, values.begin(), values.end(), sums.begin());
+/// @endcode
+///
+/// The calls are @ref thrust_scans. No CUDA compiler is needed. A call returns when its results are
+/// there.
+///
+/// - *Threads*: from 4 MB on, one thread for each 2 MB, at most one a core. Iterators are used from
+///   all of them, and each calls a copy of the operator. The calling thread alone computes results
+///   behind a proxy that may be a bit of a word: that of `std::vector<bool>`, and every proxy of a
+///   type that lookback does not know.
+/// - *Errors*: the first exception of an iterator or operator is rethrown after all threads have
+///   ended; the results are then partly written.
+/// - *Determinism*: the bits of the GPU (lookback::tree_shape), for any number of threads.
+/// @ingroup host
 inline const host_t host{};
 
 namespace detail {

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+# cmake -D HTML=<directory of the pages> -D FILES=<Markdown files> -P check.cmake
+# What Doxygen does not say: fails, naming it, for
+#   - a public class without members that has no docstring,
+#   - a link or a picture of a Markdown file that is a file which does not exist.
+cmake_minimum_required(VERSION 3.25)
+
+set(broken FALSE)
+file(STRINGS ${HTML}/annotated.html undocumented REGEX "<td class=\"desc\"></td>")
+foreach(row IN LISTS undocumented)
+  string(REGEX REPLACE "<[^>]*>|&#[0-9]+;" " " row "${row}")
+  message(NOTICE "error: undocumented:${row}")
+  set(broken TRUE)
+endforeach()
+
+foreach(path IN LISTS FILES)
+  get_filename_component(directory ${path} DIRECTORY)
+  # One list entry a line: CMake's lists would read brackets and semicolons as structure.
+  file(READ ${path} text)
+  string(REPLACE "](" "<link>" text "${text}")
+  string(REGEX REPLACE "[][;\\]" " " text "${text}")
+  string(REPLACE "\n" ";" lines "${text}")
+
+  set(number 0)
+  set(in_code FALSE)
+  foreach(line IN LISTS lines)
+    math(EXPR number "${number} + 1")
+    if(line MATCHES "^ *```")
+      if(in_code)
+        set(in_code FALSE)
+      else()
+        set(in_code TRUE)
+      endif()
+    endif()
+    if(in_code)
+      continue()
+    endif()
+    string(REGEX REPLACE "`[^`]*`" "" line "${line}")
+    string(REGEX MATCHALL "<link>[^)# ]+" links "${line}")
+    foreach(link IN LISTS links)
+      string(REPLACE "<link>" "" target "${link}")
+      if(NOT target MATCHES "^[a-z]+:" AND NOT EXISTS ${directory}/${target})
+        message(NOTICE "${path}:${number}: error: link to '${target}', which does not exist")
+        set(broken TRUE)
+      endif()
+    endforeach()
+  endforeach()
+endforeach()
+if(broken)
+  message(FATAL_ERROR "the pages are not complete")
+endif()
