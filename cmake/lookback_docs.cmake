@@ -21,6 +21,7 @@ set(DOXYGEN_HAVE_DOT NO)
 set(DOXYGEN_CLASS_GRAPH NO) # bases are no part of the interface
 set(DOXYGEN_GENERATE_LATEX NO)
 set(DOXYGEN_GENERATE_TREEVIEW YES)
+set(DOXYGEN_HTML_EXTRA_STYLESHEET ${CMAKE_CURRENT_LIST_DIR}/docs/style.css) # pictures as wide as the page
 set(DOXYGEN_SHOW_FILES NO)
 set(DOXYGEN_SORT_MEMBER_DOCS NO)
 set(DOXYGEN_MULTILINE_CPP_IS_BRIEF YES) # the first paragraph
