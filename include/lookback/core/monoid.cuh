@@ -3,9 +3,9 @@
 // not exist yet. No identity is ever assumed: a part that is missing is skipped.
 #pragma once
 
+#include <lookback/core/standard.cuh>
 #include <lookback/core/storage.cuh>
 
-#include <algorithm> // for std::iterator_traits: <iterator> takes 0.3 s more in every translation unit
 #include <cstddef>
 #include <type_traits>
 #include <utility>

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
-// std::min, std::max, std::plus and std::iterator_traits. <functional> and <algorithm> have them, and
-// 18,000 lines more that every translation unit would read three times (g++ 12, nvcc 13.0): where the
-// library keeps them in headers of its own, those are read instead.
+// std::min, std::max, std::plus, std::iterator_traits, std::mutex and std::lock_guard. <functional>,
+// <algorithm> and <mutex> have them, and 19,000 lines more that every translation unit would read three
+// times (g++ 12, nvcc 13.0): where the library keeps them in headers of its own, those are read instead.
 #pragma once
 
 #include <cstddef>
 
-#if __has_include(<bits/stl_algobase.h>) && __has_include(<bits/stl_function.h>)
+#if __has_include(<bits/stl_algobase.h>) && __has_include(<bits/stl_function.h>) && \
+    __has_include(<bits/std_mutex.h>)
+#include <bits/std_mutex.h>
 #include <bits/stl_algobase.h>
 #include <bits/stl_function.h>
 #else
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <mutex>
 #endif

@@ -4,10 +4,10 @@
 // Inside a capture it belongs to the graph.
 #pragma once
 
+#include <lookback/core/standard.cuh>
 #include <lookback/dispatch/memory_pool.cuh>
 
 #include <memory>
-#include <mutex>
 
 namespace lookback {
 namespace detail {

@@ -2,7 +2,14 @@
 // The CPU policy. Compiles without a CUDA compiler and without the CUDA toolkit's headers, given CCCL's.
 #pragma once
 
+#include <thrust/detail/config.h>
+// The policy's base class. An algorithm's own header brings its code for Thrust's host system; only
+// where that is not the C++ system do all of the C++ system's algorithms come along, 10,000 lines.
+#if THRUST_HOST_SYSTEM == THRUST_HOST_SYSTEM_CPP
+#include <thrust/system/cpp/detail/execution_policy.h>
+#else
 #include <thrust/system/cpp/execution_policy.h>
+#endif
 
 #include <cstdint>
 #include <type_traits>

@@ -8,7 +8,7 @@
 
 #include <cuda/atomic>
 
-#include <vector>
+#include <memory>
 
 namespace lookback::detail {
 
@@ -49,12 +49,13 @@ public:
 
 private:
   owned_cells(std::size_t count, cell_bytes bytes)
-      : count_(count), zeroed_(bytes.zeroed / sizeof(std::uint64_t) + 1), payload_(bytes.payload / sizeof(T)) {
-    static_cast<base &>(*this) = base(zeroed_.data(), payload_.address());
+      : count_(count), zeroed_(new std::uint64_t[bytes.zeroed / sizeof(std::uint64_t) + 1]()),
+        payload_(bytes.payload / sizeof(T)) {
+    static_cast<base &>(*this) = base(zeroed_.get(), payload_.address());
   }
 
   std::size_t count_;
-  std::vector<std::uint64_t> zeroed_;
+  std::unique_ptr<std::uint64_t[]> zeroed_;
   raw_room<T> payload_;
 };
 
