@@ -30,7 +30,8 @@ namespace lookback {
 ///   to valid elements only, in order. The host must know the type that it returns (no extended
 ///   `__device__` lambda). A result is assigned to its element of the output.
 /// - *Element types*: a copy constructor is all they need. Elements and accumulators have at most
-///   4096 bytes; from 512 bytes on they are scanned more slowly.
+///   4096 bytes. From 512 bytes on they are scanned more slowly, by kernels that keep about 12 of
+///   them in the local memory of every thread, which the driver reserves at the first launch.
 /// - *Initial value*: a value; or, except by key, a lookback::FutureValue, a `cub::FutureValue` or
 ///   a `cuda::args::deferred`, which is read on the device in stream order.
 /// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 launches

@@ -49,7 +49,8 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// - *Accumulator*: Thrust's choice. The value type of the input; with an initial value, the type
 ///   of `op(init, x)` (inclusive) or the type of `init` (exclusive).
 /// - *Element types*: a copy constructor is all they need. On a GPU, elements and accumulators have
-///   at most 4096 bytes; from 512 bytes on they are scanned more slowly.
+///   at most 4096 bytes. From 512 bytes on they are scanned more slowly, by kernels that keep about
+///   12 of them in the local memory of every thread, which the driver reserves at the first launch.
 /// - *Return value*: the end of the results. If `last - first` is zero or negative, `result`, with
 ///   nothing written.
 /// - *Stream behaviour*: the scan is enqueued on the policy's stream. A synchronising policy

@@ -96,6 +96,10 @@ TEST_CASE("DeviceScan: a future is read on the device, whatever template argumen
     return DeviceScan::ExclusiveScan<number *, number *, T, number>(storage, bytes, from.data(), to.data(), {},
                                                                     cub::FutureValue<number>(init.data()), n);
   });
+  check("the future's own type spelled out", exclusive, [&](void *storage, std::size_t &bytes) {
+    return DeviceScan::ExclusiveScan<number *, number *, T, cub::FutureValue<number>, int>(
+        storage, bytes, from.data(), to.data(), {}, cub::FutureValue<number>(init.data()), n);
+  });
   check("CUB's six arguments", exclusive, [&](void *storage, std::size_t &bytes) {
     return DeviceScan::ExclusiveScan<number *, number *, T, number, number *, int>(
         storage, bytes, from.data(), to.data(), {}, cub::FutureValue<number>(init.data()), n);

@@ -53,6 +53,12 @@ struct resource {
     if (count->live < 0) throw 1;
   }
 };
+/// One that cannot be copied.
+struct pool : resource {
+  explicit pool(counts &count) : resource{&count} {}
+  pool(const pool &) = delete;
+  pool &operator=(const pool &) = delete;
+};
 struct has_resource {
   resource own;
   resource get_memory_resource() const noexcept { return own; }
@@ -83,6 +89,7 @@ TEST_CASE("environments: the memory resource") {
   using lookback::detail::default_environment;
   CHECK(std::is_same<resource_in<resource>, resource>::value);
   CHECK(std::is_same<resource_in<has_resource>, resource>::value);
+  CHECK(std::is_same<resource_in<pool>, lookback::detail::borrowed_resource<pool>>::value);
   CHECK(std::is_same<resource_in<nothing>, default_environment>::value);
   CHECK(std::is_same<resource_in<cudaStream_t>, default_environment>::value);
   CHECK(std::is_same<resource_in<has_stream>, default_environment>::value);
@@ -99,6 +106,13 @@ TEST_CASE("environments: storage goes back where it came from, and a resource th
   }
   CHECK_EQ(count.live, 0);
   CHECK_EQ(count.allocations, 1);
+  pool owner(count);
+  {
+    lookback::detail::resource_storage<resource_in<pool>> from(resource_of(owner), stream);
+    CHECK_EQ(from.allocate(1000), cudaSuccess);
+    CHECK_EQ(count.live, 1);
+  }
+  CHECK_EQ(count.live, 0);
   storage failing({&count, true}, stream);
   CHECK_EQ(failing.allocate(1000), cudaErrorMemoryAllocation);
   CHECK_EQ(failing.address(), nullptr);

@@ -46,9 +46,10 @@
 #define LOOKBACK_GLOBAL_CONSTANT inline constexpr
 #endif
 
-/// The inline namespace of everything that depends on the default stream, which nvcc's option
-/// --default-stream chooses for one translation unit. Units that differ in it must have functions
-/// and types of their own: of two that share a name, the linker keeps one.
+/// The inline namespace of what depends on the default stream at the Thrust door. nvcc's option
+/// --default-stream chooses that stream for one translation unit. Units that differ in it must have
+/// functions and types of their own: of two that share a name, the linker keeps one. (The CUB door
+/// passes stream 0 on, as CUB does, and whose stream that is the linker decides.)
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
 #define LOOKBACK_DEFAULT_STREAM per_thread_default_stream
 #else

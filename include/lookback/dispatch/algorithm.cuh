@@ -29,8 +29,9 @@ struct fastest {};
 ///
 /// - *Requirements*, otherwise `cudaErrorNotSupported`: compute capability 9.0 or newer; input from
 ///   a pointer, from a `thrust::transform_iterator` over one, or from pointers to keys and values
-///   where the output does not overlap the keys; output to a pointer; elements of 1, 2, 4, 8 or 16
-///   bytes; accumulators of at most 16 bytes that are trivially copyable.
+///   where the output does not overlap the keys; output to a pointer to numbers or to the
+///   accumulator's type; elements of 1, 2, 4, 8 or 16 bytes; accumulators of at most 16 bytes that
+///   are trivially copyable.
 /// - *Determinism*: the bits of lookback::fastest.
 /// - *Complexity*: 2 n elements of traffic, about 2 n additions.
 /// @ingroup strategies

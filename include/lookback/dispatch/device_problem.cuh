@@ -46,7 +46,7 @@ template <template <class, class> class Future, class A, class B, class Spelled>
 struct deferred_as_spelled<Future<A, B>, Spelled>
     : std::bool_constant<door_initial<Future<A, B>>::deferred> {
   static_assert(!door_initial<Future<A, B>>::deferred || std::is_void<Spelled>::value ||
-                    std::is_same<A, Spelled>::value,
+                    std::is_same<A, Spelled>::value || std::is_same<Future<A, B>, Spelled>::value,
                 "lookback::DeviceScan: the initial value is a FutureValue of another type than the "
                 "template argument, and the conversion would read it on the host. Omit the "
                 "template argument, or pass a FutureValue of its type.");
@@ -58,7 +58,14 @@ struct deferred_as_spelled<Future<A, B>, Spelled>
 template <class Init, class Spelled = void>
 using if_deferred = std::enable_if_t<deferred_as_spelled<Init, Spelled>::value, int>;
 template <class Init>
-using if_known = std::enable_if_t<!door_initial<Init>::deferred, int>;
+struct is_template_of_two : std::false_type {};
+template <template <class, class> class Future, class A, class B>
+struct is_template_of_two<Future<A, B>> : std::true_type {};
+/// Selects the others, for every initial value that those do not take: any other class with the
+/// members of a FutureValue is read on the device, too.
+template <class Init>
+using if_known =
+    std::enable_if_t<!(is_template_of_two<Init>::value && door_initial<Init>::deferred), int>;
 
 /// Selects the overloads in place: their number of items stands where others have their output, and
 /// their environment where others have the number.

@@ -93,14 +93,28 @@ cudaStream_t stream_of(const Env &env) {
     return nullptr;
 }
 
+/// A memory resource that cannot be copied: the caller keeps it for as long as the call.
+template <class Resource>
+struct borrowed_resource {
+  void *allocate(cudaStream_t stream, std::size_t bytes, std::size_t alignment) {
+    return resource->allocate(stream, bytes, alignment);
+  }
+  void deallocate(cudaStream_t stream, void *address, std::size_t bytes, std::size_t alignment) {
+    resource->deallocate(stream, address, bytes, alignment);
+  }
+  Resource *resource;
+};
+
 /// A copy of the memory resource of an environment: itself, or by get_memory_resource() or
 /// query(cuda::mr::get_memory_resource). default_environment, if it names none.
 template <class Env>
 auto resource_of(const Env &env) {
   if constexpr (is_valid<member_get_resource, Env>)
     return env.get_memory_resource();
-  else if constexpr (is_valid<allocated, Env>)
+  else if constexpr (is_valid<allocated, Env> && std::is_copy_constructible<Env>::value)
     return env;
+  else if constexpr (is_valid<allocated, Env>)
+    return borrowed_resource<Env>{const_cast<Env *>(&env)};
   else if constexpr (is_valid<queried_resource, Env>)
     return query<resource_query>(env);
   else

@@ -34,16 +34,18 @@ public:
     block->next = std::move(first_);
     first_ = std::move(block);
   }
-  /// A block of `device` that has at least so many bytes; null where there is none.
+  /// The smallest block of `device` that has at least so many bytes; null where there is none.
   std::unique_ptr<graph_block> take(int device, std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(guard_);
+    std::unique_ptr<graph_block> *best = nullptr;
     for (auto *link = &first_; *link != nullptr; link = &(*link)->next) {
       if ((*link)->device != device || (*link)->bytes < bytes) continue;
-      auto taken = std::move(*link);
-      *link = std::move(taken->next);
-      return taken;
+      if (best == nullptr || (*link)->bytes < (*best)->bytes) best = link;
     }
-    return nullptr;
+    if (best == nullptr) return nullptr;
+    auto taken = std::move(*best);
+    *best = std::move(taken->next);
+    return taken;
   }
   /// Gives the blocks of `device` back to the driver.
   cudaError_t free(int device) {

@@ -129,6 +129,9 @@ struct scan_by_key {
   }
 };
 
+// Of Thrust's own policies no type tells what the default stream of the calling unit is.
+inline namespace LOOKBACK_DEFAULT_STREAM {
+
 /// Runs a call on the policy's system.
 template <class Call, class Policy, class Output, class... Arguments>
 Output run_call(const Policy &policy, std::int64_t n, const Output &result,
@@ -155,4 +158,5 @@ LOOKBACK_HOST_DEVICE Output scan_call(const Policy &policy, std::int64_t n, cons
 #endif
 }
 
+} // namespace LOOKBACK_DEFAULT_STREAM
 } // namespace lookback::detail
