@@ -7,6 +7,8 @@
 #include <support/serial_reference.hpp>
 #include <support/sizes.hpp>
 
+#include <algorithm>
+
 namespace {
 
 using lookback::DeviceScan;
@@ -49,7 +51,45 @@ void check_by_key(const char *name, Equal equal, Operator op, Make make_value, V
   }
 }
 
+/// Copies itself by its own code, at an alignment that makes a pair with its key's flag twice as large.
+template <int Bytes>
+struct alignas(16) copied_words {
+  static constexpr int words = Bytes / 4;
+  std::uint32_t word[words];
+  __host__ __device__ explicit copied_words(std::uint32_t first = 0) {
+    for (int i = 0; i < words; ++i) word[i] = first + i;
+  }
+  __host__ __device__ copied_words(const copied_words &other) { *this = other; }
+  __host__ __device__ copied_words &operator=(const copied_words &other) {
+    for (int i = 0; i < words; ++i) word[i] = other.word[i];
+    return *this;
+  }
+  friend bool operator==(const copied_words &a, const copied_words &b) {
+    return std::equal(a.word, a.word + words, b.word);
+  }
+};
+struct add_words {
+  template <int Bytes>
+  __host__ __device__ copied_words<Bytes> operator()(const copied_words<Bytes> &a, const copied_words<Bytes> &b) const {
+    copied_words<Bytes> sum(a);
+    for (int i = 0; i < sum.words; ++i) sum.word[i] += b.word[i];
+    return sum;
+  }
+};
+
+template <int Bytes>
+void check_copied_words() {
+  const auto element = [](auto &random, std::size_t) { return copied_words<Bytes>(static_cast<std::uint32_t>(random())); };
+  check_by_key<copied_words<Bytes>, std::int32_t>("words that are copied", lookback::equal_to{}, add_words{}, element,
+                                                  copied_words<Bytes>(5));
+}
+
 } // namespace
+
+TEST_CASE("by key: aligned values that are copied by their own code") {
+  check_copied_words<16>();
+  check_copied_words<32>();
+}
 
 TEST_CASE("by key: intervals that start anew in every run") {
   const auto element = [](auto &, std::size_t run) { return test::interval_element(run); };

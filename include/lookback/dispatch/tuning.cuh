@@ -20,10 +20,26 @@ inline constexpr bool exchanges_by_copy = !std::is_trivially_copyable<T>::value;
 ///   32                                              4.0       4.2       4.0        4.0        4.3        4.2
 template <class Problem>
 struct one_tile {
-  static constexpr bool needs_room = // in shared memory, of which 32 warps would need too much
-      boundary_of<typename Problem::input_type>::exists || exchanges_by_copy<typename Problem::accumulator>;
-  static constexpr int rows = Problem::shape::tile_rows, wanted = needs_room ? 16 : 32;
-  static constexpr look_back_tuning value{rows < wanted ? rows : wanted, 1, look::nowhere};
+  static constexpr int rows = Problem::shape::tile_rows;
+  /// At most `wanted` warps; by key, and of values that are copied, half as many until a block has
+  /// the shared memory without asking for it.
+  static constexpr int warps_of(int wanted) { return rows < wanted ? rows : wanted; }
+  template <int Warps>
+  static constexpr int that_fit() {
+    constexpr bool fit = sizeof(typename tile_scan<Problem, Warps, look::nowhere>::storage) <= 48 * 1024;
+    if constexpr (fit || Warps <= 4)
+      return Warps;
+    else
+      return that_fit<Warps / 2>();
+  }
+  static constexpr int warps() {
+    if constexpr (boundary_of<typename Problem::input_type>::exists ||
+                  exchanges_by_copy<typename Problem::accumulator>)
+      return that_fit<warps_of(16)>();
+    else
+      return warps_of(32);
+  }
+  static constexpr look_back_tuning value{warps(), 1, look::nowhere};
 };
 
 /// Blocks of this kernel that the 227 KB of shared memory of a multiprocessor have room for: it needs no fewer registers than
