@@ -47,3 +47,5 @@ grep -q "only lookback::host is built and tested" set_up.log
 cmake --preset release
 cmake --build build --target core.tree
 ctest --test-dir build --output-on-failure -R '^core.tree$'
+cd "$source_dir"
+rm -rf "$work"
