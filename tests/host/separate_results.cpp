@@ -116,7 +116,7 @@ struct itself {
     return x;
   }
 };
-/// Says who has come.
+/// Records the calling thread in `who`.
 struct recording {
   meeting *who;
   template <class T>

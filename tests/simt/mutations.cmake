@@ -236,7 +236,7 @@ mutation("an initial value read after the pipeline's grid has met" device/look_a
 # ---- large elements ----------------------------------------------------------------------------------------------------------
 mutations_of(large.cpp)
 mutation("no warp barrier before a round of an exchange" block/warp_shuffle.cuh
-         "simt::synchronize_warp(); // everyone has what the round or the exchange before was for" "")
+         "simt::synchronize_warp(); // all lanes have read the slots of the previous round" "")
 mutation("no warp barrier within a round of an exchange" block/warp_shuffle.cuh
          "construct(slots_[lane - first], value);
       simt::synchronize_warp();"

@@ -16,7 +16,7 @@ inline constexpr exchange_by exchange_of = sizeof(T) >= 512                     
                                            : std::is_trivially_copyable<T>::value ? exchange_by::shuffle
                                                                                   : exchange_by::copy;
 
-/// By shuffle when bytes are all there is to a value.
+/// By shuffles, for values that are trivially copyable.
 template <class T, exchange_by = exchange_of<T>>
 class lane_exchange {
 public:
@@ -74,7 +74,7 @@ public:
     const bool exists = (simt::ballot(holds) >> wanted & 1) != 0;
     LOOKBACK_ROLLED
     for (int first = 0; first < simt::warp_threads; first += slots) {
-      simt::synchronize_warp(); // everyone has what the round or the exchange before was for
+      simt::synchronize_warp(); // all lanes have read the slots of the previous round
       if (holds && lane >= first && lane < first + slots) construct(slots_[lane - first], value);
       simt::synchronize_warp();
       if (exists && wanted >= first && wanted < first + slots) construct(taken_[0], slots_[wanted - first]);

@@ -20,14 +20,15 @@ template <class Problem, class Value>
 inline constexpr bool reads_initial<Problem, initial_value<Value>> =
     std::is_class<Value>::value && !std::is_same<Value, typename Problem::accumulator>::value;
 
-/// Reads an initial value that must be read early to `place`; no other.
+/// Constructs at `place` an initial value that must be read early; does nothing for others.
 LOOKBACK_NO_EXECUTION_CHECK
 template <class Problem, class T = typename Problem::accumulator>
 LOOKBACK_DEVICE void read_initial([[maybe_unused]] const Problem &problem,
                                   [[maybe_unused]] T &place) {
   if constexpr (reads_initial<Problem>) construct(place, static_cast<T>(problem.initial.value));
 }
-/// The initial value of a problem that has one: `early` where it had to be read early, and is not looked at otherwise.
+/// The initial value of a problem that has one: `early` if it had to be read early; otherwise
+/// `early` is not read.
 template <class Problem, class T = typename Problem::accumulator>
 LOOKBACK_DEVICE T initial_of(const Problem &problem, const T &early) {
   if constexpr (reads_initial<Problem>)

@@ -50,8 +50,7 @@ public:
     const int lane = simt::lane_index(), whole_rows = existing_ / shape::row_elements;
     if (is_only && lane == 0) read_initial(problem_, shared_.initial[0]);
 
-    // ---- reduce: vectors, then rows
-    // -------------------------------------------------------------------------------
+    // ---- reduce: vectors, then rows ----
     uninitialized_array<T, 1> vectors;    // V(lane) of a row, inclusive
     uninitialized_array<T, 1> row_prefix; // R(lane), inclusive
     LOOKBACK_ROLLED
@@ -65,8 +64,7 @@ public:
       warp_inclusive_scan<1>(
           row_prefix, [=](int) { return whole_rows; }, op_, exchange_);
 
-    // ---- what is left of the tile
-    // ---------------------------------------------------------------------------------
+    // ---- the prefix of the tile ----
     maybe<T> prefix;
     if (!is_only) {
       maybe<T> total;
@@ -78,8 +76,7 @@ public:
         prefix.set(initial_of(problem_, shared_.initial[0]));
     }
 
-    // ---- scan and write
-    // -------------------------------------------------------------------------------------------
+    // ---- scan and write ----
     LOOKBACK_ROLLED
     for (int r = 0; r < rows && elements_of(r) > 0; ++r) {
       if constexpr (rows > 1) reduce_row(r, vectors);
@@ -150,8 +147,8 @@ large_scan_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   auto &shared = simt::shared_memory<typename large_scan<Problem>::storage>();
   unsigned tile = 0;
   if (simt::block_count() > 1) {
-    simt::wait_for_previous_kernel(); // the state is ready, and what the scan may write over is
-                                      // saved
+    // The state is ready, and everything that the scan may overwrite is saved.
+    simt::wait_for_previous_kernel();
     if (simt::thread_index() == 0) shared.ticket = simt::fetch_increment(state.next_tile);
     simt::synchronize_block();
     tile = shared.ticket;

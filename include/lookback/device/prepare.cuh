@@ -8,8 +8,8 @@
 
 namespace lookback::detail {
 
-/// What must be so before the scan begins: cells empty, ticket zero, and saved what the scan may write over: `saved` is an input
-/// with keys, the initial value, or nothing.
+/// Prepares the temporary storage: empties the status words, zeroes the dynamic tile id, and saves
+/// what the scan may overwrite. `saved` is an input with keys, an initial value, or nothing.
 template <class Saved>
 LOOKBACK_KERNEL(256, 1)
 prepare_kernel(const Saved saved, const unsigned tiles, std::uint64_t *const zeroed, const std::size_t words) {
