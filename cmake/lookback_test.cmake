@@ -23,6 +23,7 @@ if(lookback_gpu_programs)
   target_link_libraries(lookback_gpu_main PUBLIC doctest::doctest PRIVATE lookback_warnings)
   target_compile_features(lookback_gpu_main PRIVATE cxx_std_17)
   target_include_directories(lookback_gpu_main SYSTEM PRIVATE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+  target_include_directories(lookback_gpu_main PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 endif()
 
 function(lookback_test_program name main)

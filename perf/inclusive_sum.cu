@@ -10,7 +10,9 @@ struct tree_look_back {
                                   std::int32_t *out, long long n) {
     using namespace lookback::detail;
     const auto problem = make_problem<true, std::int32_t>(in, out, lookback::plus{}, no_initial{});
-    return lookback::detail::scan(temporary, size, problem, n, nullptr, path::look_back);
+    using rows = measured_tuning;
+    return first_of<one_tile<rows>, lookback::detail::tree_look_back<rows>>::scan(
+        temporary, size, problem, n, launcher(nullptr));
   }
 };
 

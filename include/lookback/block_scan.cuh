@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The block scans of the catalogue, for a kernel of your own.
+// Block scans for a program's own kernels.
 #pragma once
 
 #include <lookback/block/blelloch.cuh>
@@ -9,10 +9,11 @@
 #include <lookback/block/sequential.cuh>
 #include <lookback/block/three_phase.cuh>
 #include <lookback/block/warp_shuffle.cuh>
+#include <lookback/core/known_operators.cuh>
 
 /// @addtogroup block_scans
-/// lookback::block_scan for kernels of a program's own, and the textbook's scans of one block,
-/// which are its parameter `Network` and that of the @ref strategies.
+/// lookback::block_scan for a program's own kernels, and the block scans of the textbook, which are
+/// the parameter `Network` of lookback::block_scan and of the @ref strategies.
 ///
 /// None assumes that the operator commutes, that it has an identity, or that the number of items is
 /// a power of two.
@@ -27,7 +28,7 @@
 /// | lookback::warp_shuffle | about 6 n | 10 + items of a thread |
 /// | lookback::three_phase | about 2 n | 2 items of a thread, and those of its `Network` |
 ///
-/// s = ceil(log2 n); a step is what all threads do at once. The table is for an n that is a power
+/// s = ceil(log2 n). In one step, all threads work at once. The table is for an n that is a power
 /// of two; each type's page has the exact counts.
 
 namespace lookback {
@@ -69,28 +70,30 @@ public:
   static constexpr int elements = Threads * Items;
 
 private:
-  struct room {
-    typename network::storage working;
-    detail::uninitialized_array<T, elements> laid_out;
+  struct working_storage {
+    typename network::storage of_network;
+    detail::uninitialized_array<T, elements> items;
   };
 
 public:
-  /// The scan's memory, of any content: in shared memory, or in global memory, one a block, for a
-  /// `Network` with `in_global_memory`.
+  /// The scan's memory, of any content: in shared memory, or, for a `Network` with
+  /// `in_global_memory`, in global memory, one per block.
   struct storage {
     /// Raw, so that `__shared__` variables can have this type.
-    alignas(room) unsigned char bytes[sizeof(room)];
+    alignas(working_storage) unsigned char bytes[sizeof(working_storage)];
   };
   /// Uses `memory` until the last result is read.
-  LOOKBACK_DEVICE explicit block_scan(storage &memory) : block_scan(reinterpret_cast<room &>(memory)) {}
+  LOOKBACK_DEVICE explicit block_scan(storage &memory)
+      : block_scan(reinterpret_cast<working_storage &>(memory)) {}
 
   /// y(i) = x(0) . x(1) ... x(i)
   ///
   /// `x` and `y` may be the same array.
   template <class Operator>
-  LOOKBACK_DEVICE void inclusive(const T (&x)[Items], T (&y)[Items], Operator op, int count = elements) {
-    scan<true>(&x[0], count, op);
-    for_mine(count, [&](int k, int i) { y[k] = network_.template result<true>(i); });
+  LOOKBACK_DEVICE void inclusive(const T (&x)[Items], T (&y)[Items], Operator op,
+                                 int count = elements) {
+    scan<true>(&x[0], count, detail::to_own_operator<T>(op));
+    for_own_items(count, [&](int k, int i) { y[k] = network_.template result<true>(i); });
   }
   /// y(i) = initial . x(0) . x(1) ... x(i - 1), y(0) = initial
   ///
@@ -98,9 +101,10 @@ public:
   template <class Operator>
   LOOKBACK_DEVICE void exclusive(const T (&x)[Items], T (&y)[Items], const T &initial, Operator op,
                                  int count = elements) {
-    scan<false>(&x[0], count, op);
-    for_mine(count, [&](int k, int i) {
-      y[k] = i == 0 ? initial : static_cast<T>(op(initial, network_.template result<false>(i)));
+    auto &&own = detail::to_own_operator<T>(op);
+    scan<false>(&x[0], count, own);
+    for_own_items(count, [&](int k, int i) {
+      y[k] = i == 0 ? initial : static_cast<T>(own(initial, network_.template result<false>(i)));
     });
   }
 
@@ -110,7 +114,7 @@ public:
   template <class Operator>
   LOOKBACK_DEVICE T inclusive(const T &x, Operator op, int count = elements) {
     static_assert(Items == 1, "lookback::block_scan: with several items per thread, pass arrays");
-    scan<true>(&x, count, op);
+    scan<true>(&x, count, detail::to_own_operator<T>(op));
     return simt::thread_index() < count ? network_.template result<true>(simt::thread_index()) : x;
   }
   /// y(i) = initial . x(0) . x(1) ... x(i - 1), y(0) = initial, one item a thread
@@ -119,27 +123,29 @@ public:
   template <class Operator>
   LOOKBACK_DEVICE T exclusive(const T &x, const T &initial, Operator op, int count = elements) {
     static_assert(Items == 1, "lookback::block_scan: with several items per thread, pass arrays");
-    scan<false>(&x, count, op);
+    auto &&own = detail::to_own_operator<T>(op);
+    scan<false>(&x, count, own);
     const int i = simt::thread_index();
     if (i >= count) return x;
-    return i == 0 ? initial : static_cast<T>(op(initial, network_.template result<false>(i)));
+    return i == 0 ? initial : static_cast<T>(own(initial, network_.template result<false>(i)));
   }
 
 private:
-  LOOKBACK_DEVICE explicit block_scan(room &memory) : elements_(memory.laid_out), network_(memory.working) {}
+  LOOKBACK_DEVICE explicit block_scan(working_storage &memory)
+      : elements_(memory.items), network_(memory.of_network) {}
   template <class Function>
-  LOOKBACK_DEVICE static void for_mine(int count, Function f) {
+  LOOKBACK_DEVICE static void for_own_items(int count, Function f) {
     LOOKBACK_UNROLL
     for (int k = 0; k < Items; ++k) {
       const int i = simt::thread_index() * Items + k;
       if (i < count) f(k, i);
     }
   }
-  /// A network asks for elements wherever it likes, so they are laid out for all threads first.
+  /// A network may read any item from any thread, so all items are stored first.
   template <bool Inclusive, class Operator>
-  LOOKBACK_DEVICE void scan(const T *x, int count, Operator &op) {
+  LOOKBACK_DEVICE void scan(const T *x, int count, Operator &&op) {
     if (count <= 0) return;
-    for_mine(count, [&](int k, int i) { detail::construct(elements_[i], x[k]); });
+    for_own_items(count, [&](int k, int i) { detail::construct(elements_[i], x[k]); });
     simt::synchronize_block();
     network_.template scan<Inclusive>(
         count, [&](int i) -> const T & { return elements_[i]; }, op);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The catalogue: every textbook scan behind the same call.
+// The textbook's scans of a device, as strategies of the same calls.
 #pragma once
 
 #include <lookback/block_scan.cuh>
-#include <lookback/device/auxiliary_block.cuh>
-#include <lookback/device/chained.cuh>
-#include <lookback/device/decoupled_walk.cuh>
-#include <lookback/device/reduce_then_scan.cuh>
-#include <lookback/device/scan_then_add.cuh>
-#include <lookback/dispatch/catalogue.cuh>
+#include <lookback/dispatch/algorithm.cuh>
+#include <lookback/strategy/auxiliary_block.cuh>
+#include <lookback/strategy/chained.cuh>
+#include <lookback/strategy/decoupled_look_back.cuh>
+#include <lookback/strategy/reduce_then_scan.cuh>
+#include <lookback/strategy/scan_then_add.cuh>
 
 /// @addtogroup strategies
-/// How a scan is organised over the device. lookback::fastest is the default; the others are the
-/// textbook's and lookback's pipeline, for learning, comparison and research.
+/// How a scan is organised over the device. lookback::fastest is the default. The others, for
+/// learning, comparison and research, are lookback's pipeline, lookback::look_ahead, and the
+/// strategies of the textbook.
 ///
 ///     thrust::inclusive_scan(lookback::par.with(lookback::scan_then_add<lookback::brent_kung>{}),
 ///                            first, last, result);
@@ -29,14 +30,14 @@
 /// | lookback::auxiliary_block | 2 n | 2 | no |
 /// | lookback::decoupled_look_back | 2 n | 2 | no |
 ///
-/// Traffic is in elements read and written. A tile is what one block scans: S = Threads * Items
-/// items. Levels: ceil(log_S n).
+/// Traffic is in elements read and written. A tile is the S = Threads * Items items that a block
+/// scans at once. Levels: ceil(log_S n).
 ///
 /// **Common to the textbook's strategies**
 ///
 /// - `Network`: the scan within a block, one of the @ref block_scans.
 /// - `Threads`: threads of a block, a multiple of 32, at most 1024.
-/// - `Items`: items of a thread. 0 is the block scan's own choice, within 160 bytes a thread.
+/// - `Items`: items of a thread. With 0, the block scan chooses, within 160 bytes a thread.
 /// - *Types, iterators and streams*: the same as the default's.
 /// - *Errors*: `cudaErrorInvalidConfiguration` if a block needs more shared memory than the device
 ///   has; the Thrust calls throw it with the numbers of both.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The CUB door: `lookback::DeviceScan` in place of `cub::DeviceScan`. Includes no Thrust, no CUB.
+// The CUB interface: `lookback::DeviceScan` in place of `cub::DeviceScan`. Includes neither Thrust
+// nor CUB.
 #pragma once
 
-#include <lookback/dispatch/algorithm.cuh>
+#include <lookback/dispatch/dispatch.cuh>
 #include <lookback/dispatch/one_phase_scan.cuh>
 
 namespace lookback {
@@ -11,7 +12,7 @@ namespace lookback {
 ///
 /// @code
 /// std::size_t bytes = 0;
-/// lookback::DeviceScan::InclusiveSum(nullptr, bytes, input, output, n, stream); // the size alone
+/// lookback::DeviceScan::InclusiveSum(nullptr, bytes, input, output, n, stream); // the size only
 /// lookback::DeviceScan::InclusiveSum(temporary, bytes, input, output, n, stream);
 /// @endcode
 ///
@@ -36,13 +37,13 @@ namespace lookback {
 ///   a `cuda::args::deferred`, which is read on the device in stream order.
 /// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 launches
 ///   nothing.
-/// - `algorithm`: nothing, which is lookback::fastest, or one of the @ref strategies.
+/// - `algorithm`: one of the @ref strategies; without it, lookback::fastest.
 /// - *Stream behaviour*: the scan is enqueued on `stream`. Nothing is allocated, nothing
 ///   synchronises, and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` if `num_items` is negative or needs more than 2^31 - 1 tiles
-///   of 16 KB, or if the storage is too small. Of a strategy, `cudaErrorNotSupported` if it cannot
-///   take the call, and `cudaErrorInvalidConfiguration` if its blocks need more shared memory than
-///   the device has. Otherwise the status of the launch.
+///   of 16 KB, or if the storage is too small. With a strategy, `cudaErrorNotSupported` if it does
+///   not support the call, and `cudaErrorInvalidConfiguration` if its blocks need more shared
+///   memory than the device has. Otherwise the status of the launch.
 /// - *Determinism*: with lookback::fastest the bits depend on the values, their number, the types
 ///   and the operator only (lookback::tree_shape); with another strategy, see that strategy.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator; with another
@@ -50,15 +51,15 @@ namespace lookback {
 ///
 /// **One phase**
 ///
-/// Every call exists without `d_temp_storage` and `temp_storage_bytes` as well, with an environment
-/// `env`, or nothing, in the place of `stream` and `algorithm`:
+/// Every call also exists without `d_temp_storage` and `temp_storage_bytes`, with an optional
+/// environment `env` in the place of `stream` and `algorithm`:
 ///
 /// @code
 /// cudaError_t status = lookback::DeviceScan::InclusiveSum(input, output, n, env);
 /// @endcode
 ///
 /// - `env`: a stream, a memory resource, an object with `stream()`, `get_stream()` or
-///   `get_memory_resource()`, or an environment of `cuda::std::execution` that answers
+///   `get_memory_resource()`, or an environment of `cuda::std::execution` that answers the query
 ///   `cuda::get_stream` (CCCL 3.2 and newer) or `cuda::mr::get_memory_resource` (3.5 and newer).
 ///   Without a stream, the default stream is used.
 /// - *Requirements and tunings*: `cuda::execution::require(...)` is always met,
@@ -66,22 +67,19 @@ namespace lookback {
 ///   `cuda::execution::tune(...)` is ignored.
 /// - *Temporary storage*: allocated and freed in stream order, by the memory resource or from a
 ///   pool of lookback's, which keeps its memory until lookback::release_workspace() of
-///   `<lookback/scan.cuh>`. In a capture the pool adds nodes that allocate and free to the graph.
+///   `<lookback/scan.cuh>`. In a capture, the pool adds allocation and free nodes to the graph.
 ///   One tile of 16 KB needs no storage.
-/// - *Errors*: `cudaErrorMemoryAllocation` as well, if a memory resource throws or returns null.
+/// - *Errors*: also `cudaErrorMemoryAllocation`, if a memory resource throws or returns null.
 /// - The call returns when the scan is enqueued.
+/// - *Log*: with `LOOKBACK_LOG=1` in the environment, every call prints a line on stderr: its
+///   strategy, tuning and grid, and why each strategy before it did not run.
 ///
 /// @ingroup cub_scans
 struct DeviceScan : detail::one_phase_scan {
 private:
   using problem = detail::device_problem;
-  template <class Problem, class Count, class Algorithm = fastest>
-  LOOKBACK_HOST_INLINE static cudaError_t scan(void *storage, std::size_t &bytes,
-                                               const Problem &problem, Count num_items,
-                                               cudaStream_t stream, Algorithm algorithm = {}) {
-    return detail::scan_by(algorithm, storage, bytes, problem, detail::item_count(num_items),
-                           stream);
-  }
+  template <class... Algorithm>
+  using strategies = detail::strategies<Algorithm...>;
 
 public:
   // The one-phase calls.
@@ -102,17 +100,19 @@ public:
             detail::if_no_stream<Count> = 0>
   static cudaError_t ExclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                                   Output d_out, Count num_items, cudaStream_t stream = nullptr,
-                                  Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes, problem::exclusive_sum(d_in, d_out), num_items,
-                stream, algorithm...);
+                                  Algorithm...) {
+    return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
+                                          problem::exclusive_sum(d_in, d_out),
+                                          detail::item_count(num_items), detail::launcher(stream));
   }
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class Count, class... Algorithm, detail::if_count<Count> = 0>
   static cudaError_t ExclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                   Data d_data, Count num_items, cudaStream_t stream = nullptr,
-                                  Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes, problem::exclusive_sum(d_data, d_data),
-                num_items, stream, algorithm...);
+                                  Algorithm...) {
+    return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
+                                          problem::exclusive_sum(d_data, d_data),
+                                          detail::item_count(num_items), detail::launcher(stream));
   }
 
   /// y(i) = init . x(0) . x(1) ... x(i - 1), y(0) = init
@@ -122,11 +122,11 @@ public:
             detail::if_no_stream<Count> = 0, detail::if_known<Init> = 0>
   static cudaError_t ExclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                    Input d_in, Output d_out, ScanOp scan_op, Init init_value,
-                                   Count num_items, cudaStream_t stream = nullptr,
-                                   Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes,
-                problem::scan_from<false>(d_in, d_out, scan_op, init_value), num_items, stream,
-                algorithm...);
+                                   Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
+    return strategies<Algorithm...>::scan(
+        d_temp_storage, temp_storage_bytes,
+        problem::scan_from<false>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
+        detail::launcher(stream));
   }
   /// The same, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
   template <class Input, class Output, class ScanOp, class T = void, class I = void, class Count,
@@ -135,20 +135,22 @@ public:
   static cudaError_t ExclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                    Input d_in, Output d_out, ScanOp scan_op,
                                    Future<A, B> init_value, Count num_items,
-                                   cudaStream_t stream = nullptr, Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes,
-                problem::scan_from<false>(d_in, d_out, scan_op, init_value), num_items, stream,
-                algorithm...);
+                                   cudaStream_t stream = nullptr, Algorithm...) {
+    return strategies<Algorithm...>::scan(
+        d_temp_storage, temp_storage_bytes,
+        problem::scan_from<false>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
+        detail::launcher(stream));
   }
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class ScanOp, class Init, class Count, class... Algorithm,
             detail::if_count<Count> = 0, detail::if_known<Init> = 0>
   static cudaError_t ExclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                    Data d_data, ScanOp scan_op, Init init_value, Count num_items,
-                                   cudaStream_t stream = nullptr, Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes,
-                problem::scan_from<false>(d_data, d_data, scan_op, init_value), num_items, stream,
-                algorithm...);
+                                   cudaStream_t stream = nullptr, Algorithm...) {
+    return strategies<Algorithm...>::scan(
+        d_temp_storage, temp_storage_bytes,
+        problem::scan_from<false>(d_data, d_data, scan_op, init_value),
+        detail::item_count(num_items), detail::launcher(stream));
   }
   /// The same in place, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
   template <class Data, class ScanOp, class T = void, class I = void, class Count,
@@ -156,11 +158,11 @@ public:
             detail::if_count<Count> = 0, detail::if_deferred<Future<A, B>, T> = 0>
   static cudaError_t ExclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                    Data d_data, ScanOp scan_op, Future<A, B> init_value,
-                                   Count num_items, cudaStream_t stream = nullptr,
-                                   Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes,
-                problem::scan_from<false>(d_data, d_data, scan_op, init_value), num_items, stream,
-                algorithm...);
+                                   Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
+    return strategies<Algorithm...>::scan(
+        d_temp_storage, temp_storage_bytes,
+        problem::scan_from<false>(d_data, d_data, scan_op, init_value),
+        detail::item_count(num_items), detail::launcher(stream));
   }
 
   /// y(i) = x(0) + x(1) + ... + x(i)
@@ -170,17 +172,19 @@ public:
             detail::if_no_stream<Count> = 0>
   static cudaError_t InclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                                   Output d_out, Count num_items, cudaStream_t stream = nullptr,
-                                  Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes, problem::inclusive_scan(d_in, d_out, plus{}),
-                num_items, stream, algorithm...);
+                                  Algorithm...) {
+    return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
+                                          problem::inclusive_scan(d_in, d_out, plus{}),
+                                          detail::item_count(num_items), detail::launcher(stream));
   }
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class Count, class... Algorithm, detail::if_count<Count> = 0>
   static cudaError_t InclusiveSum(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                   Data d_data, Count num_items, cudaStream_t stream = nullptr,
-                                  Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes, problem::inclusive_scan(d_data, d_data, plus{}),
-                num_items, stream, algorithm...);
+                                  Algorithm...) {
+    return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
+                                          problem::inclusive_scan(d_data, d_data, plus{}),
+                                          detail::item_count(num_items), detail::launcher(stream));
   }
 
   /// y(i) = x(0) . x(1) ... x(i)
@@ -190,17 +194,19 @@ public:
             detail::if_no_stream<Count> = 0>
   static cudaError_t InclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                    Input d_in, Output d_out, ScanOp scan_op, Count num_items,
-                                   cudaStream_t stream = nullptr, Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes, problem::inclusive_scan(d_in, d_out, scan_op),
-                num_items, stream, algorithm...);
+                                   cudaStream_t stream = nullptr, Algorithm...) {
+    return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
+                                          problem::inclusive_scan(d_in, d_out, scan_op),
+                                          detail::item_count(num_items), detail::launcher(stream));
   }
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class ScanOp, class Count, class... Algorithm, detail::if_count<Count> = 0>
   static cudaError_t InclusiveScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                    Data d_data, ScanOp scan_op, Count num_items,
-                                   cudaStream_t stream = nullptr, Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes,
-                problem::inclusive_scan(d_data, d_data, scan_op), num_items, stream, algorithm...);
+                                   cudaStream_t stream = nullptr, Algorithm...) {
+    return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
+                                          problem::inclusive_scan(d_data, d_data, scan_op),
+                                          detail::item_count(num_items), detail::launcher(stream));
   }
 
   /// y(i) = init . x(0) . x(1) ... x(i)
@@ -211,10 +217,11 @@ public:
   static cudaError_t InclusiveScanInit(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                        Input d_in, Output d_out, ScanOp scan_op, Init init_value,
                                        Count num_items, cudaStream_t stream = nullptr,
-                                       Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes,
-                problem::scan_from<true>(d_in, d_out, scan_op, init_value), num_items, stream,
-                algorithm...);
+                                       Algorithm...) {
+    return strategies<Algorithm...>::scan(
+        d_temp_storage, temp_storage_bytes,
+        problem::scan_from<true>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
+        detail::launcher(stream));
   }
   /// The same, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
   template <class Input, class Output, class ScanOp, class T = void, class I = void, class Count,
@@ -223,10 +230,11 @@ public:
   static cudaError_t InclusiveScanInit(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                        Input d_in, Output d_out, ScanOp scan_op,
                                        Future<A, B> init_value, Count num_items,
-                                       cudaStream_t stream = nullptr, Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes,
-                problem::scan_from<true>(d_in, d_out, scan_op, init_value), num_items, stream,
-                algorithm...);
+                                       cudaStream_t stream = nullptr, Algorithm...) {
+    return strategies<Algorithm...>::scan(
+        d_temp_storage, temp_storage_bytes,
+        problem::scan_from<true>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
+        detail::launcher(stream));
   }
 
   /// y(i) = x(s) + ... + x(i - 1), y(s) = 0
@@ -237,10 +245,11 @@ public:
   static cudaError_t ExclusiveSumByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                        Keys d_keys_in, Values d_values_in, Output d_values_out,
                                        Count num_items, Equal equality_op = Equal(),
-                                       cudaStream_t stream = nullptr, Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes,
-                problem::exclusive_sum_by_key(d_keys_in, d_values_in, d_values_out, equality_op),
-                num_items, stream, algorithm...);
+                                       cudaStream_t stream = nullptr, Algorithm...) {
+    return strategies<Algorithm...>::scan(
+        d_temp_storage, temp_storage_bytes,
+        problem::exclusive_sum_by_key(d_keys_in, d_values_in, d_values_out, equality_op),
+        detail::item_count(num_items), detail::launcher(stream));
   }
 
   /// y(i) = init . x(s) ... x(i - 1), y(s) = init
@@ -253,11 +262,12 @@ public:
                                         Keys d_keys_in, Values d_values_in, Output d_values_out,
                                         ScanOp scan_op, Init init_value, Count num_items,
                                         Equal equality_op = Equal(), cudaStream_t stream = nullptr,
-                                        Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes,
-                problem::exclusive_by_key(d_keys_in, d_values_in, d_values_out, equality_op,
-                                          scan_op, init_value),
-                num_items, stream, algorithm...);
+                                        Algorithm...) {
+    return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
+                                          problem::exclusive_by_key(d_keys_in, d_values_in,
+                                                                    d_values_out, equality_op,
+                                                                    scan_op, init_value),
+                                          detail::item_count(num_items), detail::launcher(stream));
   }
 
   /// @private Refused at compile time: by key, the host must know the initial value.
@@ -269,11 +279,12 @@ public:
                                         Keys d_keys_in, Values d_values_in, Output d_values_out,
                                         ScanOp scan_op, Future<A, B> init_value, Count num_items,
                                         Equal equality_op = Equal(), cudaStream_t stream = nullptr,
-                                        Algorithm... algorithm) {
-    return scan(d_temp_storage, temp_storage_bytes,
-                problem::exclusive_by_key(d_keys_in, d_values_in, d_values_out, equality_op,
-                                          scan_op, init_value),
-                num_items, stream, algorithm...);
+                                        Algorithm...) {
+    return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
+                                          problem::exclusive_by_key(d_keys_in, d_values_in,
+                                                                    d_values_out, equality_op,
+                                                                    scan_op, init_value),
+                                          detail::item_count(num_items), detail::launcher(stream));
   }
 
   /// y(i) = x(s) + ... + x(i)
@@ -284,11 +295,11 @@ public:
   static cudaError_t InclusiveSumByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                        Keys d_keys_in, Values d_values_in, Output d_values_out,
                                        Count num_items, Equal equality_op = Equal(),
-                                       cudaStream_t stream = nullptr, Algorithm... algorithm) {
-    return scan(
+                                       cudaStream_t stream = nullptr, Algorithm...) {
+    return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
         problem::inclusive_by_key(d_keys_in, d_values_in, d_values_out, equality_op, plus{}),
-        num_items, stream, algorithm...);
+        detail::item_count(num_items), detail::launcher(stream));
   }
 
   /// y(i) = x(s) . x(s + 1) ... x(i)
@@ -296,15 +307,14 @@ public:
   /// The accumulator is the type of `scan_op(x, x)`.
   template <class Keys, class Values, class Output, class ScanOp, class Equal = equal_to,
             class Count = std::uint32_t, class... Algorithm>
-  static cudaError_t InclusiveScanByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,
-                                        Keys d_keys_in, Values d_values_in, Output d_values_out,
-                                        ScanOp scan_op, Count num_items,
-                                        Equal equality_op = Equal(), cudaStream_t stream = nullptr,
-                                        Algorithm... algorithm) {
-    return scan(
+  static cudaError_t
+  InclusiveScanByKey(void *d_temp_storage, std::size_t &temp_storage_bytes, Keys d_keys_in,
+                     Values d_values_in, Output d_values_out, ScanOp scan_op, Count num_items,
+                     Equal equality_op = Equal(), cudaStream_t stream = nullptr, Algorithm...) {
+    return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
         problem::inclusive_by_key(d_keys_in, d_values_in, d_values_out, equality_op, scan_op),
-        num_items, stream, algorithm...);
+        detail::item_count(num_items), detail::launcher(stream));
   }
 };
 

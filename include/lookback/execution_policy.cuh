@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The Thrust door: put `lookback::par` where `thrust::cuda::par` stood.
+// The Thrust interface: `lookback::par` in place of `thrust::cuda::par`.
 //
 //   thrust::inclusive_scan(lookback::par.on(stream), first, last, result, op);
 //
-// Compiled without a CUDA compiler it offers lookback::host alone.
+// Without a CUDA compiler, it contains lookback::host only.
 #pragma once
 
 #include <lookback/scan.cuh>
@@ -14,8 +14,8 @@ namespace lookback {
 namespace detail {
 inline namespace LOOKBACK_DEFAULT_STREAM {
 
-/// A policy with a stream, as Thrust's are built, but ours all the way down: what `par(allocator)`
-/// and `par(allocator).on(stream)` return has to be lookback's too.
+/// A policy with a stream, built like Thrust's but from lookback's types only: the results of
+/// `par(allocator)` and `par(allocator).on(stream)` must be lookback's policies, too.
 template <class Derived>
 class stream_policy : public lookback::execution_policy<Derived> {
 public:
@@ -29,7 +29,7 @@ public:
     return moved;
   }
 
-  /// The same policy with another algorithm for scans: one of lookback/catalogue.cuh.
+  /// The same policy with another strategy for scans, from lookback/catalogue.cuh.
   LOOKBACK_NO_EXECUTION_CHECK
   template <class Algorithm>
   LOOKBACK_HOST_DEVICE algorithm_policy<Derived, Algorithm> with(const Algorithm &algorithm) const {
@@ -66,7 +66,7 @@ public:
   using nosync_stream_policy<par_nosync_on_stream>::nosync_stream_policy;
 };
 
-/// `(allocator)` for a policy that has no stream yet.
+/// Adds the call `policy(allocator)` to a policy without a stream.
 template <template <class> class Base>
 using takes_allocator = thrust::detail::allocator_aware_execution_policy<Base>;
 
@@ -130,11 +130,11 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 ///
 /// - *Stream*: `par.on(stream)` runs on `stream`; otherwise the default stream of the translation
 ///   unit that makes the call (nvcc's `--default-stream`). A call returns when its results are
-///   there.
+///   written.
 /// - *Temporary memory*: from a pool of lookback's own, which keeps it for the next call
 ///   (lookback::release_workspace()), or from `par(allocator)`.
 /// - *Strategy*: `.with(strategy)` chooses one of the @ref strategies, anywhere in the chain.
-/// - *Capture*: what is captured allocates nothing when it runs. Temporary storage belongs to the
+/// - *Capture*: a captured scan allocates nothing when it runs. Temporary storage belongs to the
 ///   graph, so the graph may be a child of other graphs and may be instantiated more than once.
 ///   Like the results, the storage is shared by the graph and its copies: their launches must not
 ///   overlap. With an allocator, the storage is the allocator's, which must outlive the graph.
@@ -142,8 +142,8 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// @ingroup policies
 LOOKBACK_GLOBAL_CONSTANT par_t par{};
 
-/// lookback::par without the wait: a call may return before its results are there. Later work on
-/// the same stream sees them.
+/// lookback::par without the wait: a call may return before its results are written. They are
+/// visible to later work on the same stream.
 /// @ingroup policies
 LOOKBACK_GLOBAL_CONSTANT par_nosync_t par_nosync{};
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Every door of lookback.
+// All public headers of lookback.
 #pragma once
 
 /// @namespace lookback
 /// Scans with one fixed order of association, for Thrust's and CUB's callers. See @ref doors.
 
-/// @defgroup doors Doors
+/// @defgroup doors Public headers
 /// The headers that a program includes. Each can be included alone.
 ///
 /// | header | contents |
@@ -21,13 +21,13 @@
 /// @ingroup doors
 
 /// @defgroup cub_scans CUB's scans
-/// lookback::DeviceScan in the place of `cub::DeviceScan`, with the same arguments. Includes
-/// neither Thrust nor CUB.
+/// lookback::DeviceScan in place of `cub::DeviceScan`, with the same arguments. Includes neither
+/// Thrust nor CUB.
 /// @ingroup doors
 
 /// @defgroup policies Policies
-/// lookback::par in the place of `thrust::cuda::par`: where a scan runs, with which temporary
-/// memory, and whether the call waits. The policy of the CPU is lookback::host.
+/// lookback::par in place of `thrust::cuda::par`. A policy determines where a scan runs, its
+/// temporary memory, and whether the call waits. lookback::host is the policy of the CPU.
 
 /// @defgroup host Host system
 /// The same scans with the same bits on the threads of the CPU, with or without a CUDA compiler.

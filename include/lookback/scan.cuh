@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The 16 scans of Thrust as free functions, and through argument-dependent lookup what
-// `thrust::inclusive_scan` and its kin call when they are given one of lookback's policies.
+// The 16 scans of Thrust as free functions. `thrust::inclusive_scan` and its siblings find them
+// through argument-dependent lookup when the policy is one of lookback's.
 #pragma once
 
 #include <lookback/dispatch/scan_call.cuh>
-#include <lookback/host/policy_scan.cuh>
+#include <lookback/host/host_scan.cuh>
 
 namespace lookback {
 namespace detail {
@@ -14,8 +14,8 @@ template <class Policy>
 using is_cuda_policy = std::false_type;
 #endif
 
-/// The overloads below take a policy by its exact type, so that they are nearer than any of
-/// Thrust's, which name a base.
+/// The overloads below take a policy by its exact type, so they are better matches than all
+/// overloads of Thrust, which take a base class.
 template <class Policy>
 using if_policy =
     std::enable_if_t<is_cuda_policy<Policy>::value || is_host_policy<Policy>::value, int>;
@@ -39,8 +39,8 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 ///
 /// **Common to all calls**
 ///
-/// - `policy`: one of lookback's @ref policies, lookback::host, or `thrust::cuda::par` and what is
-///   made from it.
+/// - `policy`: one of lookback's @ref policies, lookback::host, or `thrust::cuda::par` and the
+///   policies made from it.
 /// - *Iterators*: random access, readable or writable where the policy runs. `result` may equal
 ///   `first` (by key: the keys or the values); any other overlap is undefined.
 /// - *Operator*: associative. It need not be commutative, no identity is assumed, and it is applied
@@ -54,7 +54,7 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// - *Return value*: the end of the results. If `last - first` is zero or negative, `result`, with
 ///   nothing written.
 /// - *Stream behaviour*: the scan is enqueued on the policy's stream. A synchronising policy
-///   returns when the results are there; a stream under capture is never waited for.
+///   returns when the results are written, but never waits for a stream under capture.
 /// - *Errors*: `thrust::system_error` with the CUDA status; on the CPU the exception of the
 ///   operator, the copy or the allocation. All temporary memory is freed.
 /// - *Determinism*: the bits depend on the values, their number, the types and the operator only

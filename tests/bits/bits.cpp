@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The same bits, everywhere: one line for each type, operator and comparison, with the number of elements that differ.
-// The tree is described in tree.md and evaluated literally by support/tree_reference.hpp. nvcc compiles this file too,
-// and then the GPU is compared.
+// The same bits, everywhere: one line for each type, operator and comparison, with the number of
+// elements that differ. The tree is described in tree.md and evaluated literally by
+// support/tree_reference.hpp. nvcc compiles this file too, and then the GPU is compared.
 #include <bits/host.hpp>
 #include <bits/kinds.hpp>
 #if defined(__CUDACC__)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The GPU against the literal tree, against lookback::host, and against itself: runs, grids, paths, alignments, places
-// and streams. Large results stay on the device and are compared there.
+// The GPU against the literal tree, against lookback::host, and against itself: runs, grids, paths,
+// alignments, places and streams. Large results stay on the device and are compared there.
 #pragma once
 
 #include <bits/device_kernels.cuh>
 #include <bits/host.hpp>
 
 #include <lookback/device_scan.cuh>
+
+#include <support/paths.cuh>
 
 #include <algorithm>
 #include <array>
@@ -16,16 +18,18 @@ namespace bits {
 template <class Kind>
 class device_comparison {
   using T = typename Kind::type;
-  using problem_type = decltype(Kind::problem(static_cast<const T *>(nullptr), static_cast<T *>(nullptr)));
+  using problem_type =
+      decltype(Kind::problem(static_cast<const T *>(nullptr), static_cast<T *>(nullptr)));
   using shape = typename problem_type::shape;
-  using path = lookback::detail::path;
+  using path = test::path;
   static constexpr std::size_t slack = 64; // bytes, for shifted output
 
 public:
   explicit device_comparison(std::uint64_t seed)
       : most_((std::size_t{1} << largest_exponent()) + 1), in_(most_ * sizeof(T) + slack),
-        out_(most_ * sizeof(T) + slack), expected_(most_ * sizeof(T)), storage_bytes_(bytes_for(most_)),
-        storage_(storage_bytes_), count_(std::vector<unsigned long long>{0}) {
+        out_(most_ * sizeof(T) + slack), expected_(most_ * sizeof(T)),
+        storage_bytes_(bytes_for(most_)), storage_(storage_bytes_),
+        count_(std::vector<unsigned long long>{0}) {
     REQUIRE_CUDA(cudaGetDeviceProperties(&device_, 0));
     fill<Kind><<<1024, 256>>>(input(), most_, seed);
     CHECK_CUDA(cudaGetLastError());
@@ -36,8 +40,8 @@ public:
   void run(Random &random) {
     compare_with_literal_tree(random);
     compare_with_host(random);
-    // From here on against the results of one run by the default path over the longest input: the results for n
-    // elements are its first n.
+    // From here on against the results of one run by the default path over the longest input: the
+    // results for n elements are its first n.
     compare_runs(random);
     compare_grids(random);
     compare_paths(random);
@@ -59,14 +63,17 @@ private:
   static std::size_t bytes_for(std::size_t n) {
     std::size_t bytes = 0;
     const T *const in = nullptr;
-    REQUIRE_CUDA(lookback::detail::scan(nullptr, bytes, Kind::problem(in, static_cast<T *>(nullptr)),
-                                        static_cast<std::int64_t>(n), nullptr));
+    REQUIRE_CUDA(test::scan_by(path::fastest, nullptr, bytes,
+                               Kind::problem(in, static_cast<T *>(nullptr)),
+                               static_cast<std::int64_t>(n), nullptr));
     return bytes;
   }
   /// Of `sizes`, those that there is room for, as many as are to be tried.
   template <class Random>
   std::vector<std::size_t> to_try(std::vector<std::size_t> sizes, Random &random) const {
-    sizes.erase(std::remove_if(sizes.begin(), sizes.end(), [this](std::size_t n) { return n > most_; }), sizes.end());
+    sizes.erase(
+        std::remove_if(sizes.begin(), sizes.end(), [this](std::size_t n) { return n > most_; }),
+        sizes.end());
     return test::to_try(sizes, random);
   }
   T *input() const { return in_.template as<T>(); }
@@ -79,18 +86,19 @@ private:
   }
   cudaError_t scan(const T *in, T *out, std::size_t n, path by = path::fastest) {
     std::size_t bytes = storage_bytes_;
-    return lookback::detail::scan(storage_.template as<void>(), bytes, Kind::problem(in, out),
-                                  static_cast<std::int64_t>(n), nullptr, by);
+    return test::scan_by(by, storage_.template as<void>(), bytes, Kind::problem(in, out),
+                         static_cast<std::int64_t>(n), nullptr);
   }
   void run_scan(const T *in, T *out, std::size_t n) {
     poison(out, n);
     REQUIRE_CUDA(scan(in, out, n));
   }
 
-  static void enqueue_count(const T *a, const T *b, std::size_t n, unsigned long long *count, cudaStream_t stream) {
+  static void enqueue_count(const T *a, const T *b, std::size_t n, unsigned long long *count,
+                            cudaStream_t stream) {
     using word = word_of<alignof(T) < sizeof(T) ? alignof(T) : sizeof(T)>;
-    count_differing<sizeof(T) / sizeof(word)>
-        <<<1024, 256, 0, stream>>>(reinterpret_cast<const word *>(a), reinterpret_cast<const word *>(b), n, count);
+    count_differing<sizeof(T) / sizeof(word)><<<1024, 256, 0, stream>>>(
+        reinterpret_cast<const word *>(a), reinterpret_cast<const word *>(b), n, count);
     CHECK_CUDA(cudaGetLastError());
   }
   std::uint64_t device_differing(const T *a, const T *b, std::size_t n) {
@@ -108,7 +116,8 @@ private:
     REQUIRE_CUDA(cudaMemcpy(in.data(), input(), literal_most * sizeof(T), cudaMemcpyDeviceToHost));
     const auto literal = literal_tree<Kind>(in);
     const device_room on_device(literal_most * sizeof(T));
-    REQUIRE_CUDA(cudaMemcpy(on_device.as<T>(), literal.data(), literal_most * sizeof(T), cudaMemcpyHostToDevice));
+    REQUIRE_CUDA(cudaMemcpy(on_device.as<T>(), literal.data(), literal_most * sizeof(T),
+                            cudaMemcpyHostToDevice));
     for (const std::size_t n : to_try(lengths<Kind>(1000, {20, 24}, random), random)) {
       run_scan(input(), output(), n);
       compared.add(n, device_differing(output(), on_device.as<T>(), n));
@@ -129,7 +138,8 @@ private:
       std::memset(static_cast<void *>(out.data()), 0x5a, n * sizeof(T));
       scan_on_host<Kind>(in.data(), out.data(), n);
       run_scan(input(), output(), n);
-      // The input is on the host already: its place on the device serves the host's results for a while.
+      // The input is on the host already: its place on the device serves the host's results for a
+      // while.
       REQUIRE_CUDA(cudaMemcpy(input(), out.data(), n * sizeof(T), cudaMemcpyHostToDevice));
       compared.add(n, device_differing(output(), input(), n));
       REQUIRE_CUDA(cudaMemcpy(input(), in.data(), n * sizeof(T), cudaMemcpyHostToDevice));
@@ -141,9 +151,11 @@ private:
   template <class Random>
   std::vector<std::size_t> one_of_each(Random &random) const {
     const std::size_t tile = shape::tile_elements;
-    std::vector<std::size_t> sizes{tile / 2, 5 * tile + random() % tile, 100 * tile + random() % tile};
+    std::vector<std::size_t> sizes{tile / 2, 5 * tile + random() % tile,
+                                   100 * tile + random() % tile};
     for (const int e : {20, 22, 24, 26, 28})
-      if ((std::size_t{1} << e) + tile < most_) sizes.push_back((std::size_t{1} << e) + random() % tile);
+      if ((std::size_t{1} << e) + tile < most_)
+        sizes.push_back((std::size_t{1} << e) + random() % tile);
     return sizes;
   }
 
@@ -159,7 +171,8 @@ private:
     line<Kind> longest("GPU, every edge of the tree, the longest");
     auto sizes = lengths<Kind>(0, {20, 24}, random);
     for (const int e : {28, 30})
-      for (const std::size_t n : {(std::size_t{1} << e) - 1, std::size_t{1} << e, (std::size_t{1} << e) + 1})
+      for (const std::size_t n :
+           {(std::size_t{1} << e) - 1, std::size_t{1} << e, (std::size_t{1} << e) + 1})
         sizes.push_back(n);
     for (const std::size_t n : to_try(sizes, random)) {
       run_scan(input(), output(), n);
@@ -168,33 +181,23 @@ private:
     longest.finish();
   }
 
-  /// Tiles that one wave can have.
-  static std::size_t largest_wave() {
-    namespace detail = lookback::detail;
-    detail::device_facts facts;
-    REQUIRE_CUDA(detail::current_device(facts));
-    return detail::largest_wave<problem_type, detail::large_wave<problem_type>>::of(facts);
-  }
-
+  /// A device with fewer multiprocessors.
+  struct narrow_launcher : lookback::detail::launcher {
+    explicit narrow_launcher(int blocks_)
+        : lookback::detail::launcher(nullptr), blocks(static_cast<unsigned>(blocks_)) {}
+    unsigned multiprocessors() const { return blocks; }
+    unsigned blocks;
+  };
   /// The pipeline as on a GPU with `blocks` multiprocessors.
   cudaError_t scan_by_blocks(const T *in, T *out, std::size_t n, int blocks) {
-    namespace detail = lookback::detail;
-    auto problem = Kind::problem(in, out);
-    detail::device_facts facts;
-    if (const cudaError_t status = detail::current_device(facts); status != cudaSuccess) return status;
-    if constexpr (detail::can_look_ahead<problem_type>::value) {
-      if (detail::can_launch_look_ahead<problem_type, detail::look_ahead_row<problem_type>>::of(facts) == 0)
-        return cudaErrorNotSupported;
-      facts.multiprocessors = blocks;
-      const detail::workspace<problem_type> layout(static_cast<unsigned>(shape::tiles(n)));
-      const auto state = layout.state(layout.align(storage_.template as<void>()));
-      return detail::launch_look_ahead<problem_type, detail::look_ahead_row<problem_type>>(problem, state, n, facts, nullptr);
-    } else {
-      return cudaErrorNotSupported;
-    }
+    std::size_t bytes = storage_bytes_;
+    return lookback::detail::strategies<lookback::look_ahead>::scan(
+        storage_.template as<void>(), bytes, Kind::problem(in, out), static_cast<std::int64_t>(n),
+        narrow_launcher(blocks));
   }
 
-  /// A wave and the look-back launch a block a tile, so that their grid is given; the pipeline's is the number of multiprocessors.
+  /// A wave and the look-back launch a block a tile, so that their grid is given; the pipeline's is
+  /// the number of multiprocessors.
   template <class Random>
   void compare_grids(Random &random) {
     line<Kind> compared("GPU, grids of 1 to all multiprocessors");
@@ -203,11 +206,13 @@ private:
     const std::vector<int> grids{1, 7, 16, 32, 33, 46, 66, 78, 98, 114, all - 1, all};
     for (const int blocks : test::to_try(grids, random)) {
       if (blocks > all) continue;
-      for (const std::size_t n : to_try(
-               {33 * std::size_t{shape::tile_elements} + 1, (std::size_t{1} << 22) - 1, (std::size_t{1} << 26) + 5}, random)) {
+      for (const std::size_t n : to_try({33 * std::size_t{shape::tile_elements} + 1,
+                                         (std::size_t{1} << 22) - 1, (std::size_t{1} << 26) + 5},
+                                        random)) {
         poison(output(), n);
         REQUIRE_CUDA(scan_by_blocks(input(), output(), n, blocks));
-        compared.add(n, device_differing(output(), expected(), n), std::to_string(blocks) + " blocks");
+        compared.add(n, device_differing(output(), expected(), n),
+                     std::to_string(blocks) + " blocks");
       }
     }
     compared.finish();
@@ -226,7 +231,8 @@ private:
     auto sizes = one_of_each(random);
     for (int i = 0; i < 20; ++i) sizes.push_back(1 + random() % 70000);
     sizes.push_back(most_);
-    const std::size_t wave = largest_wave();
+    const std::size_t wave = test::largest_wave(
+        Kind::problem(static_cast<const T *>(nullptr), static_cast<T *>(nullptr)));
     for (const std::size_t n : {wave * shape::tile_elements, wave * shape::tile_elements + 1})
       if (wave != 0) sizes.push_back(n);
     for (const auto &one : paths) {
@@ -234,7 +240,8 @@ private:
       std::vector<std::size_t> possible;
       for (const std::size_t n : sizes) {
         const std::size_t tiles = shape::tiles(n);
-        if (one.by == path::cluster && tiles > 8) continue; // 16 where the GPU has room for so large a cluster
+        if (one.by == path::cluster && tiles > 8)
+          continue; // 16 where the GPU has room for so large a cluster
         if (one.by == path::wave && tiles > wave && tiles > 1) continue;
         possible.push_back(n);
       }
@@ -265,7 +272,9 @@ private:
       REQUIRE_CUDA(cudaMemcpy(in, input(), aligned_most * sizeof(T), cudaMemcpyDeviceToDevice));
       for (const std::size_t to : test::to_try(alignments, random))
         for (const std::size_t n :
-             to_try({1 + random() % 70000, (std::size_t{1} << 22) + random() % 4096, aligned_most - random() % 4096}, random)) {
+             to_try({1 + random() % 70000, (std::size_t{1} << 22) + random() % 4096,
+                     aligned_most - random() % 4096},
+                    random)) {
           run_scan(in, output(to), n);
           compared.add(n, device_differing(output(to), expected(), n),
                        "from byte " + std::to_string(from) + " to byte " + std::to_string(to));
@@ -289,7 +298,8 @@ private:
     compared.finish();
   }
 
-  /// Scans on several streams at the same time, each into its own room, beside copies and a kernel that never rests.
+  /// Scans on several streams at the same time, each into its own room, beside copies and a kernel
+  /// that never rests.
   template <class Random>
   void compare_streams(Random &random) {
     constexpr std::size_t streams = 4, room = std::size_t{1} << 25;
@@ -302,8 +312,10 @@ private:
     const test::stream copying, busy;
     std::vector<std::size_t> sizes(streams * test::trials(25));
     for (std::size_t &n : sizes)
-      n = random() % 3 == 0 ? longest - random() % 4096 : 1 + random() % (random() % 2 == 0 ? 70000 : longest / 4);
-    const test::guarded_buffer<unsigned long long> counts(std::vector<unsigned long long>(sizes.size(), 0));
+      n = random() % 3 == 0 ? longest - random() % 4096
+                            : 1 + random() % (random() % 2 == 0 ? 70000 : longest / 4);
+    const test::guarded_buffer<unsigned long long> counts(
+        std::vector<unsigned long long>(sizes.size(), 0));
     std::size_t bytes = bytes_for(longest);
     unsigned *stop = nullptr; // seen by both
     REQUIRE_CUDA(cudaHostAlloc(&stop, sizeof(unsigned), cudaHostAllocMapped));
@@ -312,13 +324,15 @@ private:
     CHECK_CUDA(cudaGetLastError());
     for (std::size_t run = 0; run < sizes.size(); ++run) {
       if (run % streams == 0)
-        CHECK_CUDA(cudaMemcpyAsync(output(), input(), most_ / 8 * sizeof(T), cudaMemcpyDeviceToDevice, copying));
+        CHECK_CUDA(cudaMemcpyAsync(output(), input(), most_ / 8 * sizeof(T),
+                                   cudaMemcpyDeviceToDevice, copying));
       const lane &on = lanes[run % streams];
       T *const out = on.out.template as<T>();
       poison(out, sizes[run], on.stream);
-      CHECK_CUDA(lookback::detail::scan(on.storage.template as<void>(), bytes,
-                                        Kind::problem(static_cast<const T *>(input()), out),
-                                        static_cast<std::int64_t>(sizes[run]), on.stream));
+      CHECK_CUDA(test::scan_by(path::fastest, on.storage.template as<void>(), bytes,
+                               Kind::problem(static_cast<const T *>(input()), out),
+                               static_cast<std::int64_t>(sizes[run]),
+                               lookback::detail::launcher(on.stream)));
       enqueue_count(out, expected(), sizes[run], counts.data() + run, on.stream);
     }
     for (const lane &one : lanes) CHECK_CUDA(cudaStreamSynchronize(one.stream));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// lookback::host against the literal tree, and against itself whatever the threads, the alignment and the place.
+// lookback::host against the literal tree, and against itself whatever the threads, the alignment
+// and the place.
 #pragma once
 
 #include <bits/kinds.hpp>
 #include <bits/line.hpp>
 
-#include <lookback/host/policy_scan.cuh>
+#include <lookback/host/host_scan.cuh>
 
 #include <algorithm>
 
@@ -19,18 +20,22 @@ std::vector<typename Kind::type> host_input(std::size_t n, std::uint64_t seed) {
   return in;
 }
 
-/// The tree as its definition reads. Its results for n elements are the first n of any longer input.
+/// The tree as its definition reads. Its results for n elements are the first n of any longer
+/// input.
 template <class Kind>
 std::vector<typename Kind::type> literal_tree(const std::vector<typename Kind::type> &in) {
   using T = typename Kind::type;
-  return test::tree_scan<T>(in, typename Kind::operation{}, Kind::initial(), Kind::inclusive, sizeof(T), sizeof(T));
+  return test::tree_scan<T>(in, typename Kind::operation{}, Kind::initial(), Kind::inclusive,
+                            sizeof(T), sizeof(T));
 }
 
-/// Elements at a given distance from a 64-byte boundary, with room on both sides that nobody may write.
+/// Elements at a given distance from a 64-byte boundary, with room on both sides that nobody may
+/// write.
 template <class T>
 class shifted_elements {
 public:
-  shifted_elements(std::size_t n, std::size_t bytes) : n_(n), memory_(n * sizeof(T) + 4 * line, canary) {
+  shifted_elements(std::size_t n, std::size_t bytes)
+      : n_(n), memory_(n * sizeof(T) + 4 * line, canary) {
     const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
     first_ = line + (line - address % line) + bytes;
   }
@@ -56,8 +61,8 @@ void scan_on_host(const typename Kind::type *in, typename Kind::type *out, std::
 }
 /// By at most `threads` threads, past the caches or through them.
 template <class Kind>
-void scan_by_threads(const typename Kind::type *in, typename Kind::type *out, std::size_t n, std::size_t threads,
-                     bool streams) {
+void scan_by_threads(const typename Kind::type *in, typename Kind::type *out, std::size_t n,
+                     std::size_t threads, bool streams) {
   const auto problem = Kind::problem(in, out);
   using scan = lookback::detail::threaded_scan<std::decay_t<decltype(problem)>>;
   scan(problem, static_cast<std::int64_t>(n), streams).run(threads);
@@ -66,7 +71,8 @@ void scan_by_threads(const typename Kind::type *in, typename Kind::type *out, st
 template <class Kind>
 void scan_on_host(const typename Kind::type *, typename Kind::type *, std::size_t);
 template <class Kind>
-void scan_by_threads(const typename Kind::type *, typename Kind::type *, std::size_t, std::size_t, bool);
+void scan_by_threads(const typename Kind::type *, typename Kind::type *, std::size_t, std::size_t,
+                     bool);
 #endif
 
 template <class Kind, class Random>
@@ -88,7 +94,8 @@ void compare_host(Random &random) {
 
   // Lengths with several groups, of which the last and its last tile are incomplete.
   const auto long_length = [&] { return most / 2 + random() % (most / 2); };
-  line<Kind> reruns("host, 100 runs"), threads("host, 1 to 8 threads"), places("host, alignments, also in place");
+  line<Kind> reruns("host, 100 runs"), threads("host, 1 to 8 threads"),
+      places("host, alignments, also in place");
   for (int run = 0; run < 100; ++run) {
     const std::size_t n = run == 0 ? most : 20000 + random() % 100000;
     poison();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is scanned: types and operators whose results depend on the order of association, with elements small enough
-// that nothing overflows over 2^30 of them.
+// What is scanned: types and operators whose results depend on the order of association, with
+// elements small enough that nothing overflows over 2^30 of them.
 #pragma once
 
 #include <lookback/core/problem.cuh>
@@ -33,7 +33,9 @@ TEST_HOST_DEVICE inline std::uint64_t noise(std::uint64_t seed, std::uint64_t i)
 TEST_HOST_DEVICE inline float first_fraction(std::uint64_t noise) {
   return static_cast<float>(static_cast<std::int64_t>(noise) >> 40) * 0x1p-24f;
 }
-TEST_HOST_DEVICE inline float second_fraction(std::uint64_t noise) { return first_fraction(noise << 32); }
+TEST_HOST_DEVICE inline float second_fraction(std::uint64_t noise) {
+  return first_fraction(noise << 32);
+}
 
 /// An inclusive scan without an initial value; what differs between the kinds is overridden below.
 template <class T, class Operator>
@@ -45,7 +47,8 @@ struct inclusive_kind {
   static constexpr bool same_everywhere = true;
   static std::optional<T> initial() { return {}; }
   static auto problem(const T *in, T *out) {
-    return lookback::detail::make_problem<true, T>(in, out, Operator{}, lookback::detail::no_initial{});
+    return lookback::detail::make_problem<true, T>(in, out, Operator{},
+                                                   lookback::detail::no_initial{});
   }
 };
 
@@ -72,7 +75,8 @@ struct f32_exclusive_sums : sums<float> {
   static std::optional<float> initial() { return 0.3f; }
   static auto problem(const float *in, float *out) {
     using initial_value = lookback::detail::initial_value<float>;
-    return lookback::detail::make_problem<false, float>(in, out, operation{}, initial_value{*initial()});
+    return lookback::detail::make_problem<false, float>(in, out, operation{},
+                                                        initial_value{*initial()});
   }
 };
 #if __has_include(<cuda_fp16.h>)
@@ -132,17 +136,19 @@ struct softmax_sums : inclusive_kind<softmax, join_softmax> {
   static constexpr const char *type_name = "softmax pair";
   static constexpr const char *operation_name = "max, sum of exp";
   static constexpr bool same_everywhere = false;
-  TEST_HOST_DEVICE static softmax element(std::uint64_t noise) { return {8 * first_fraction(noise), 1}; }
+  TEST_HOST_DEVICE static softmax element(std::uint64_t noise) {
+    return {8 * first_fraction(noise), 1};
+  }
 };
 
 } // namespace bits
 
 #if __has_include(<cuda_fp16.h>)
-#define BITS_KINDS                                                                                                     \
-  bits::f32_sums, bits::f64_sums, bits::half_sums, bits::bfloat16_sums, bits::f32_exclusive_sums,                      \
+#define BITS_KINDS                                                                                 \
+  bits::f32_sums, bits::f64_sums, bits::half_sums, bits::bfloat16_sums, bits::f32_exclusive_sums,  \
       bits::complex_products, bits::affine_maps, bits::softmax_sums
 #else
-#define BITS_KINDS                                                                                                     \
-  bits::f32_sums, bits::f64_sums, bits::f32_exclusive_sums, bits::complex_products, bits::affine_maps,                 \
-      bits::softmax_sums
+#define BITS_KINDS                                                                                 \
+  bits::f32_sums, bits::f64_sums, bits::f32_exclusive_sums, bits::complex_products,                \
+      bits::affine_maps, bits::softmax_sums
 #endif

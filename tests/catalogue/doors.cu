@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The doors to the catalogue: which kernels a call by an algorithm launches, on which stream, with whose memory, and what it
-// says when it cannot run.
+// The doors to the catalogue: which kernels a call by an algorithm launches, on which stream, with
+// whose memory, and what it says when it cannot run.
 #include <lookback/lookback.cuh>
 
 #include <support/allocator.cuh>
@@ -21,15 +21,19 @@ using namespace lookback;
 
 constexpr std::size_t n = 100000;
 
-/// Every word of `wanted` in the name of some kernel of the graph, no kernel that is not lookback's, and the right results.
+/// Every word of `wanted` in the name of some kernel of the graph, no kernel that is not
+/// lookback's, and the right results.
 template <class Policy>
-void check_kernels(const Policy &policy, cudaStream_t stream, const std::vector<std::string> &wanted) {
+void check_kernels(const Policy &policy, cudaStream_t stream,
+                   const std::vector<std::string> &wanted) {
   TEST_RANDOM(random);
   const auto in = test::random_values<std::uint32_t>(n, random);
   const auto expected = test::serial_inclusive(in, test::compose_words{});
   const test::guarded_buffer<std::uint32_t> x(in);
   test::guarded_buffer<std::uint32_t> y(n);
-  const auto call = [&] { return thrust::inclusive_scan(policy, x.data(), x.data() + n, y.data(), test::compose_words{}); };
+  const auto call = [&] {
+    return thrust::inclusive_scan(policy, x.data(), x.data() + n, y.data(), test::compose_words{});
+  };
   CHECK_EQ(call(), y.data() + n);
   CHECK_EQ(test::first_difference(y.download(), expected), test::nowhere);
   y.poison();
@@ -39,7 +43,8 @@ void check_kernels(const Policy &policy, cudaStream_t stream, const std::vector<
     CHECK_MESSAGE(test::is_lookback_kernel(kernel), kernel);
     all += kernel + "\n";
   }
-  for (const std::string &word : wanted) CHECK_MESSAGE(all.find(word) != std::string::npos, word, " is not in ", all);
+  for (const std::string &word : wanted)
+    CHECK_MESSAGE(all.find(word) != std::string::npos, word, " is not in ", all);
   for (int replay = 0; replay < 2; ++replay) {
     y.poison();
     graph.launch(stream);
@@ -73,18 +78,23 @@ void check_networks(const std::vector<std::string> &kernels) {
   };
   const test::stream stream;
   check_kernels(par.on(stream).with(Strategy<sequential, 128, 1>{}), stream, with("sequential"));
-  check_kernels(par.on(stream).with(Strategy<hillis_steele, 128, 1>{}), stream, with("hillis_steele"));
-  check_kernels(par.on(stream).with(Strategy<kogge_stone<>, 128, 1>{}), stream, with("kogge_stone"));
+  check_kernels(par.on(stream).with(Strategy<hillis_steele, 128, 1>{}), stream,
+                with("hillis_steele"));
+  check_kernels(par.on(stream).with(Strategy<kogge_stone<>, 128, 1>{}), stream,
+                with("kogge_stone"));
   check_kernels(par.on(stream).with(Strategy<brent_kung, 128, 2>{}), stream, with("brent_kung"));
   check_kernels(par.on(stream).with(Strategy<blelloch<>, 128, 2>{}), stream, with("blelloch"));
-  check_kernels(par.on(stream).with(Strategy<three_phase<brent_kung>, 128, 4>{}), stream, with("three_phase"));
-  check_kernels(par.on(stream).with(Strategy<warp_shuffle, 128, 4>{}), stream, with("warp_shuffle"));
+  check_kernels(par.on(stream).with(Strategy<three_phase<brent_kung>, 128, 4>{}), stream,
+                with("three_phase"));
+  check_kernels(par.on(stream).with(Strategy<warp_shuffle, 128, 4>{}), stream,
+                with("warp_shuffle"));
 }
 
 template <class Algorithm>
 void check_other_calls() {
   TEST_RANDOM(random);
-  const auto keys = test::random_keys<std::uint32_t>(n, random), values = test::random_values<std::uint32_t>(n, random);
+  const auto keys = test::random_keys<std::uint32_t>(n, random),
+             values = test::random_values<std::uint32_t>(n, random);
   const test::guarded_buffer<std::uint32_t> k(keys), x(values);
   test::guarded_buffer<std::uint32_t> y(n);
   const auto policy = par.with(Algorithm{});
@@ -107,7 +117,8 @@ void check_other_calls() {
   std::vector<std::uint32_t> triangular;
   for (std::uint32_t i = 0, sum = 7; i < n; sum += ++i) triangular.push_back(sum);
   check(triangular);
-  CHECK_EQ(thrust::count(policy, k.data(), k.data() + n, keys[0]), std::count(keys.begin(), keys.end(), keys[0]));
+  CHECK_EQ(thrust::count(policy, k.data(), k.data() + n, keys[0]),
+           std::count(keys.begin(), keys.end(), keys[0]));
 }
 
 /// Objects with their own copy constructors, through user-made kernels' memory.
@@ -131,15 +142,16 @@ using by_warp_over = decoupled_look_back<walk_by_warp, dynamic_ids, Network, Thr
 } // namespace
 
 TEST_CASE("catalogue: the kernels of every strategy") {
-  check_policies(scan_then_add<>{}, {"scan_sections_kernel", "add_kernel", "three_phase", "warp_shuffle"});
+  check_policies(scan_then_add<>{},
+                 {"scan_sections_kernel", "add_kernel", "three_phase", "warp_shuffle"});
   check_policies(reduce_then_scan<>{}, {"reduce_sections_kernel", "scan_from_totals_kernel"});
   check_policies(chained<>{}, {"chained_kernel"});
   check_policies(auxiliary_block<>{}, {"auxiliary_block_kernel"});
   check_policies(decoupled_look_back<>{}, {"decoupled_walk_kernel", "walk_by_warp", "dynamic_ids"});
   check_policies(by_thread{}, {"decoupled_walk_kernel", "walk_by_thread", "dynamic_ids"});
   check_policies(static_look_back{}, {"decoupled_walk_kernel", "walk_by_warp", "static_ids"});
-  check_policies(look_ahead{}, {"look_ahead_kernel"});
-  check_policies(fastest{}, {"decoupled_look_back_kernel"});
+  check_policies(look_ahead{}, {"pipeline_kernel"});
+  check_policies(fastest{}, {"cluster_or_wave_kernel"});
 }
 TEST_CASE("catalogue: the networks of every strategy") {
   check_networks<scan_then_add>({"scan_sections_kernel", "add_kernel"});
@@ -148,21 +160,26 @@ TEST_CASE("catalogue: the networks of every strategy") {
   check_networks<auxiliary_block>({"auxiliary_block_kernel"});
   check_networks<by_warp_over>({"decoupled_walk_kernel"});
 }
-TEST_CASE_TEMPLATE("catalogue: by key, over iterators, and what is no scan", Algorithm, scan_then_add<>, reduce_then_scan<>, chained<>,
-                   auxiliary_block<>, by_thread, decoupled_look_back<>) {
+TEST_CASE_TEMPLATE("catalogue: by key, over iterators, and what is no scan", Algorithm,
+                   scan_then_add<>, reduce_then_scan<>, chained<>, auxiliary_block<>, by_thread,
+                   decoupled_look_back<>) {
   check_other_calls<Algorithm>();
 }
-TEST_CASE_TEMPLATE("catalogue: objects", Algorithm, scan_then_add<>, reduce_then_scan<>, chained<>, auxiliary_block<>, by_thread,
-                   decoupled_look_back<>, scan_then_add<blelloch<>>, chained<kogge_stone<memory_of::global>>) {
+TEST_CASE_TEMPLATE("catalogue: objects", Algorithm, scan_then_add<>, reduce_then_scan<>, chained<>,
+                   auxiliary_block<>, by_thread, decoupled_look_back<>, scan_then_add<blelloch<>>,
+                   chained<kogge_stone<memory_of::global>>) {
   check_objects<Algorithm>();
 }
 TEST_CASE("catalogue: what cannot run names the limit") {
   using too_large = chained<three_phase<>, 1024, 63>; // 516,096 bytes of doubles
   const test::guarded_buffer<double> x(n);
   std::size_t bytes = 0;
-  REQUIRE_CUDA(DeviceScan::InclusiveSum(nullptr, bytes, x.data(), x.data(), n, nullptr, too_large{}));
+  REQUIRE_CUDA(
+      DeviceScan::InclusiveSum(nullptr, bytes, x.data(), x.data(), n, nullptr, too_large{}));
   const test::guarded_buffer<char> storage(bytes);
-  CHECK_EQ(DeviceScan::InclusiveSum(storage.data(), bytes, x.data(), x.data(), n, nullptr, too_large{}), cudaErrorInvalidConfiguration);
+  CHECK_EQ(
+      DeviceScan::InclusiveSum(storage.data(), bytes, x.data(), x.data(), n, nullptr, too_large{}),
+      cudaErrorInvalidConfiguration);
   std::string text;
   try {
     thrust::inclusive_scan(par.with(too_large{}), x.data(), x.data() + n, x.data());
@@ -171,17 +188,25 @@ TEST_CASE("catalogue: what cannot run names the limit") {
     text = error.what();
   }
   CHECK_MESSAGE(text.find("1024 threads needs") != std::string::npos, text);
-  CHECK_MESSAGE(text.find("bytes of shared memory, and a block of this device has at most") != std::string::npos, text);
-  CHECK_THROWS_WITH_AS(lookback::inclusive_scan(par.with(look_ahead{}), thrust::counting_iterator<int>(0), thrust::counting_iterator<int>(1 << 20),
+  CHECK_MESSAGE(text.find("bytes of shared memory, and a block of this device has at most") !=
+                    std::string::npos,
+                text);
+  CHECK_THROWS_WITH_AS(lookback::inclusive_scan(par.with(look_ahead{}),
+                                                thrust::counting_iterator<int>(0),
+                                                thrust::counting_iterator<int>(1 << 20),
                                                 reinterpret_cast<int *>(x.data())),
                        doctest::Contains("look_ahead takes plain memory"), thrust::system_error);
   // Storage that is too small, a negative length, and nothing to do.
   using small = chained<>;
   REQUIRE_CUDA(DeviceScan::InclusiveSum(nullptr, bytes, x.data(), x.data(), n, nullptr, small{}));
   std::size_t less = bytes - 1;
-  CHECK_EQ(DeviceScan::InclusiveSum(storage.data(), less, x.data(), x.data(), n, nullptr, small{}), cudaErrorInvalidValue);
-  CHECK_EQ(DeviceScan::InclusiveSum(storage.data(), bytes, x.data(), x.data(), -1, nullptr, small{}), cudaErrorInvalidValue);
-  CHECK_CUDA(DeviceScan::InclusiveSum(storage.data(), bytes, x.data(), x.data(), 0, nullptr, small{}));
+  CHECK_EQ(DeviceScan::InclusiveSum(storage.data(), less, x.data(), x.data(), n, nullptr, small{}),
+           cudaErrorInvalidValue);
+  CHECK_EQ(
+      DeviceScan::InclusiveSum(storage.data(), bytes, x.data(), x.data(), -1, nullptr, small{}),
+      cudaErrorInvalidValue);
+  CHECK_CUDA(
+      DeviceScan::InclusiveSum(storage.data(), bytes, x.data(), x.data(), 0, nullptr, small{}));
   CHECK_CUDA(cudaDeviceSynchronize());
 }
 

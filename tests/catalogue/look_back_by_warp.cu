@@ -2,5 +2,7 @@
 #include <catalogue/matrix.cuh>
 
 template <class Network, int Threads, int Items>
-using look_back_by_warp = lookback::decoupled_look_back<lookback::walk_by_warp, lookback::dynamic_ids, Network, Threads, Items>;
+using look_back_by_warp =
+    lookback::decoupled_look_back<lookback::walk_by_warp, lookback::dynamic_ids, Network, Threads,
+                                  Items>;
 TEST_EVERY_NETWORK(look_back_by_warp)

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
 # cmake -D ROOT=<directory that holds lookback/> -P layers.cmake
 # Fails, naming file and line, unless in every header under ROOT
-#   - includes point from the doors down: core <- block <- device <- dispatch <- doors, and host/ takes from core/ and
-#     device/tile_state.cuh alone;
+#   - includes point from the doors down: core <- arch <- block <- tile <- carry <- strategy <- dispatch <- doors, and host/
+#     takes from core/ and arch/ alone;
+#   - no two headers share a base name;
 #   - lookback's headers are included with angle brackets;
-#   - hardware words (asm, intrinsics, thread ids, barriers, atomics) stand in core/simt.cuh, simt_sm90.cuh, simt_grid.cuh
+#   - hardware words (asm, intrinsics, thread ids, barriers, atomics) stand in arch/simt.cuh, simt_sm90.cuh, simt_grid.cuh
 #     and simt_parts.cuh, and the CPU's in simt_host.cuh, simt_lanes.cuh and simt_rows.cuh, alone.
 cmake_minimum_required(VERSION 3.25)
 
-set(may_include_core core)
-set(may_include_block core block)
-set(may_include_device core block device)
-set(may_include_dispatch core block device dispatch)
-set(may_include_host core host)
-set(may_include_door core block device dispatch host door)
+# Each room includes itself and the rooms before it.
+set(rooms)
+foreach(room IN ITEMS core arch block tile carry strategy dispatch)
+  list(APPEND rooms ${room})
+  set(may_include_${room} ${rooms})
+endforeach()
+set(may_include_host core arch host)
+set(may_include_door ${rooms} host door)
 
 set(hardware_word "asm|threadIdx|blockIdx|blockDim|gridDim|warpSize"
     "|__(shfl|ballot|any|all|match|reduce|activemask|sync|threadfence|nanosleep|trap|cvta|ld|st|cluster)[a-z_]*"
@@ -42,9 +45,6 @@ function(check_include path layer where line)
   elseif(line MATCHES "^[ \t]*#[ \t]*include[ \t]*<(lookback/[^>]*)>")
     set(included ${CMAKE_MATCH_1})
     layer_of(${included} included_layer)
-    if(layer STREQUAL host AND included STREQUAL lookback/device/tile_state.cuh)
-      return()
-    endif()
     if(NOT included_layer IN_LIST may_include_${layer})
       violation("${where}" "${layer} includes ${included_layer} (${included})")
     endif()
@@ -61,6 +61,11 @@ foreach(path IN LISTS headers)
   if(NOT DEFINED may_include_${layer})
     violation(${path} "unknown layer ${layer}")
   endif()
+  get_filename_component(base ${path} NAME)
+  if(DEFINED path_of_${base})
+    violation(${path} "has the base name of ${path_of_${base}}")
+  endif()
+  set(path_of_${base} ${path})
 
   # One list entry a line: what CMake's lists would read as structure becomes a blank.
   file(READ ${ROOT}/${path} text)
@@ -87,9 +92,9 @@ foreach(path IN LISTS headers)
     endif()
 
     check_include(${path} ${layer} "${path}:${number}" "${line}")
-    if(NOT path MATCHES "^lookback/core/simt(_sm90|_grid|_parts|_host|_lanes|_rows)?.cuh$"
+    if(NOT layer STREQUAL "arch"
        AND line MATCHES "(^|[^A-Za-z0-9_.])(${hardware_word})($|[^A-Za-z0-9_])")
-      violation("${path}:${number}" "${CMAKE_MATCH_2} outside core/simt*.cuh")
+      violation("${path}:${number}" "${CMAKE_MATCH_2} outside arch/")
     endif()
   endforeach()
 endforeach()

@@ -5,16 +5,19 @@ cmake_minimum_required(VERSION 3.25)
 
 function(write_clean_tree)
   file(REMOVE_RECURSE ${WORK})
-  file(WRITE ${WORK}/lookback/core/simt.cuh "inline void barrier() { __syncthreads(); asm(\"\"); }\n")
+  file(WRITE ${WORK}/lookback/core/tree.cuh "int plasma, asm_free, x = launch.blockDim.x;\n")
+  file(WRITE ${WORK}/lookback/arch/simt.cuh
+       "#include <lookback/core/tree.cuh>\ninline void barrier() { __syncthreads(); asm(\"\"); }\n")
   file(WRITE ${WORK}/lookback/block/row.cuh
-       "// asm and threadIdx in a comment\n/* so is\n atomicAdd */ /* __shfl */\n#include <lookback/core/simt.cuh>\n")
-  file(WRITE ${WORK}/lookback/device/tile_state.cuh
-       "#include <lookback/block/row.cuh>\nint plasma, asm_free, x = launch.blockDim.x;\n")
-  file(WRITE ${WORK}/lookback/dispatch/dispatch.cuh "#include <lookback/device/tile_state.cuh>\n")
-  file(WRITE ${WORK}/lookback/host/scan.cuh
-       "#include <lookback/device/tile_state.cuh>\n#include <lookback/core/simt.cuh>\n#include <thread>\n")
+       "// asm and threadIdx in a comment\n/* so is\n atomicAdd */ /* __shfl */\n#include <lookback/arch/simt.cuh>\n")
+  file(WRITE ${WORK}/lookback/tile/staged.cuh "#include <lookback/block/row.cuh>\n")
+  file(WRITE ${WORK}/lookback/carry/wave.cuh "#include <lookback/tile/staged.cuh>\n")
+  file(WRITE ${WORK}/lookback/strategy/chained.cuh "#include <lookback/carry/wave.cuh>\n")
+  file(WRITE ${WORK}/lookback/dispatch/dispatch.cuh "#include <lookback/strategy/chained.cuh>\n")
+  file(WRITE ${WORK}/lookback/host/rows.cuh
+       "#include <lookback/core/tree.cuh>\n#include <lookback/arch/simt.cuh>\n#include <thread>\n")
   file(WRITE ${WORK}/lookback/scan.cuh
-       "#include <lookback/dispatch/dispatch.cuh>\n#include <lookback/host/scan.cuh>\n")
+       "#include <lookback/dispatch/dispatch.cuh>\n#include <lookback/host/rows.cuh>\n")
 endfunction()
 
 function(run_layers result errors)
@@ -40,19 +43,22 @@ if(NOT code EQUAL 0)
   message(SEND_ERROR "the clean tree gave ${code}:\n${errors}")
 endif()
 
-expect_violation(core/tree.cuh "#include <lookback/block/row.cuh>" ":1: core includes block")
-expect_violation(block/row.cuh "#include <lookback/device/tile_state.cuh>" ":5: block includes device")
-expect_violation(device/tile_state.cuh "#include <lookback/dispatch/dispatch.cuh>"
-                 ":3: device includes dispatch")
+expect_violation(core/tree.cuh "#include <lookback/block/row.cuh>" ":2: core includes block")
+expect_violation(core/tree.cuh "#include <lookback/arch/simt.cuh>" ":2: core includes arch")
+expect_violation(block/row.cuh "#include <lookback/tile/staged.cuh>" ":5: block includes tile")
+expect_violation(tile/staged.cuh "#include <lookback/carry/wave.cuh>" ":2: tile includes carry")
+expect_violation(carry/wave.cuh "#include <lookback/strategy/chained.cuh>" ":2: carry includes strategy")
+expect_violation(strategy/chained.cuh "#include <lookback/dispatch/dispatch.cuh>" ":2: strategy includes dispatch")
 expect_violation(dispatch/dispatch.cuh "#include <lookback/scan.cuh>" ":2: dispatch includes door")
-expect_violation(dispatch/dispatch.cuh "# include <lookback/host/scan.cuh>" ":2: dispatch includes host")
-expect_violation(host/scan.cuh "#include <lookback/block/row.cuh>" ":4: host includes block")
-expect_violation(host/scan.cuh "#include <lookback/device/look_back.cuh>" ":4: host includes device")
-expect_violation(core/tree.cuh "#include \"simt.cuh\"" ":1: included with quotes")
+expect_violation(dispatch/dispatch.cuh "# include <lookback/host/rows.cuh>" ":2: dispatch includes host")
+expect_violation(host/rows.cuh "#include <lookback/block/row.cuh>" ":4: host includes block")
+expect_violation(host/rows.cuh "#include <lookback/carry/look_back.cuh>" ":4: host includes carry")
+expect_violation(core/tree.cuh "#include \"simt.cuh\"" ":2: included with quotes")
 expect_violation(extra/x.cuh "" ": unknown layer extra")
+expect_violation(tile/row.cuh "" ": has the base name of lookback/block/row.cuh")
 foreach(word "asm volatile(\"\"\\;)" "__shfl_up_sync(m, v, 1)" "__ballot_sync(m, p)" "__syncthreads()"
              "__syncwarp()" "threadIdx.x" "blockIdx.x" "atomicAdd(p, 1)" "atomicCAS_system(p, 0, 1)"
              "__threadfence()" "__nanosleep(8)" "__popc(x)" "__dp4a(a, b, c)" "__ldcg(p)" "__vadd2(a, b)")
   string(REGEX MATCH "^[A-Za-z0-9_]+" name "${word}")
-  expect_violation(device/tile_state.cuh "int x = 0, y = ${word}\;" ":3: ${name} outside core/simt*.cuh")
+  expect_violation(core/tree.cuh "int x = 0, y = ${word}\;" ":2: ${name} outside arch/")
 endforeach()

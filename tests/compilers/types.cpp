@@ -21,7 +21,7 @@ constexpr std::size_t lengths[] = {37, 3000, 600000};
 
 template <class T, class Operator>
 void check_inclusive(const char *name, const std::vector<T> &in, Operator op) {
-  INFO(name, ", n = ", in.size());
+  INFO(doctest::String(name), ", n = ", in.size());
   std::vector<T> out(in);
   thrust::inclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), op);
   CHECK_EQ(test::first_difference(out, test::serial_inclusive(in, op)), test::nowhere);

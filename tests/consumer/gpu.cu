@@ -54,7 +54,8 @@ int main() {
   void *temporary = nullptr;
   check(lookback::DeviceScan::InclusiveSum(nullptr, temporary_bytes, input, output, values.size()));
   check(cudaMalloc(&temporary, temporary_bytes));
-  check(lookback::DeviceScan::InclusiveSum(temporary, temporary_bytes, input, output, values.size()));
+  check(
+      lookback::DeviceScan::InclusiveSum(temporary, temporary_bytes, input, output, values.size()));
   const bool cub_door = equals_expected("lookback::DeviceScan");
 
   check(cudaFree(temporary));

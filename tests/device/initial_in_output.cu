@@ -5,6 +5,7 @@
 
 #include <support/device_call.cuh>
 #include <support/operators.hpp>
+#include <support/paths.cuh>
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
 #include <support/sizes.hpp>
@@ -12,8 +13,8 @@
 namespace {
 
 namespace detail = lookback::detail;
-using detail::path;
 using test::interval;
+using test::path;
 using future = lookback::FutureValue<interval>;
 
 constexpr path paths[] = {path::fastest, path::cluster, path::wave, path::look_back,
@@ -39,17 +40,17 @@ int check_paths(std::size_t n, Random &random) {
   for (const path by : paths)
     for (const std::size_t place :
          {std::size_t{0}, n - 1, static_cast<std::size_t>(random() % n)}) {
-      INFO("path ", static_cast<int>(by), ", n = ", n, ", the initial value in element ", place);
+      INFO("path ", test::name_of(by), ", n = ", n, ", the initial value in element ", place);
       std::vector<interval> before(n, interval{77, 78});
       before[place] = test::interval_initial;
       test::guarded_buffer<interval> out(before);
       const auto problem = problem_of<Inclusive>(device_in.data(), out.data(), place);
       std::size_t bytes = 0;
       REQUIRE_CUDA(
-          detail::scan(nullptr, bytes, problem, static_cast<std::int64_t>(n), nullptr, by));
+          test::scan_by(by, nullptr, bytes, problem, static_cast<std::int64_t>(n), nullptr));
       test::guarded_buffer<unsigned char> temporary(bytes);
-      const cudaError_t status =
-          detail::scan(temporary.data(), bytes, problem, static_cast<std::int64_t>(n), nullptr, by);
+      const cudaError_t status = test::scan_by(by, temporary.data(), bytes, problem,
+                                               static_cast<std::int64_t>(n), nullptr);
       if (status == cudaErrorNotSupported && by != path::fastest && by != path::look_back) continue;
       REQUIRE_CUDA(status);
       ++ran;

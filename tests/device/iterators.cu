@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Iterators that are no pointers: computed, permuted, zipped, discarded, transformed on the way out.
+// Iterators that are no pointers: computed, permuted, zipped, discarded, transformed on the way
+// out.
 #include <lookback/execution_policy.cuh>
 
 #include <support/buffers.cuh>
@@ -61,10 +62,11 @@ TEST_CASE("iterators: counting, and a transform of it, in") {
 
     const auto elements = thrust::make_transform_iterator(first, test::to_interval{});
     const test::guarded_buffer<test::interval> intervals(n);
-    thrust::exclusive_scan(lookback::par, elements, elements + n, intervals.data(), test::interval_initial,
-                           test::join_intervals{});
+    thrust::exclusive_scan(lookback::par, elements, elements + n, intervals.data(),
+                           test::interval_initial, test::join_intervals{});
     const auto joined = intervals.download();
-    for (std::size_t i = 0; i < n; ++i) wrong += !(joined[i] == test::interval{0, static_cast<word>(i) + 1});
+    for (std::size_t i = 0; i < n; ++i)
+      wrong += !(joined[i] == test::interval{0, static_cast<word>(i) + 1});
     CHECK_EQ(wrong, 0u);
     CHECK(intervals.guards_intact());
   }
@@ -94,8 +96,10 @@ TEST_CASE("iterators: permutation in and out, reverse") {
 
     out.poison();
     const auto backwards = thrust::make_reverse_iterator(device_in.data() + n);
-    thrust::inclusive_scan(lookback::par, backwards, backwards + n, thrust::make_reverse_iterator(out.data() + n), op);
-    std::vector<word> reversed = test::serial_inclusive(std::vector<word>(in.rbegin(), in.rend()), op);
+    thrust::inclusive_scan(lookback::par, backwards, backwards + n,
+                           thrust::make_reverse_iterator(out.data() + n), op);
+    std::vector<word> reversed =
+        test::serial_inclusive(std::vector<word>(in.rbegin(), in.rend()), op);
     std::reverse(reversed.begin(), reversed.end());
     CHECK_EQ(test::first_difference(out.download(), reversed), test::nowhere);
   }
@@ -109,8 +113,8 @@ TEST_CASE("iterators: zip in and out, of different widths, in place too") {
     std::vector<std::uint8_t> second;
     for (std::size_t i = 0; i < n; ++i) second.push_back(test::random_packed<std::uint8_t>(random));
     const auto expected_first = test::serial_inclusive(first, op);
-    const auto expected_second =
-        test::serial_inclusive(second, [](std::uint8_t f, std::uint8_t g) { return test::compose_packed(f, g); });
+    const auto expected_second = test::serial_inclusive(
+        second, [](std::uint8_t f, std::uint8_t g) { return test::compose_packed(f, g); });
     const test::guarded_buffer<word> device_first(first), out_first(n);
     const test::guarded_buffer<std::uint8_t> device_second(second, 1), out_second(n, 3);
     const auto in = thrust::make_zip_iterator(device_first.data(), device_second.data());
@@ -118,8 +122,11 @@ TEST_CASE("iterators: zip in and out, of different widths, in place too") {
       thrust::inclusive_scan(lookback::par, in, in + n, out, compose_pairs{});
       const bool in_place = out == in;
       INFO("in place: ", in_place);
-      CHECK_EQ(test::first_difference((in_place ? device_first : out_first).download(), expected_first), test::nowhere);
-      CHECK_EQ(test::first_difference((in_place ? device_second : out_second).download(), expected_second),
+      CHECK_EQ(
+          test::first_difference((in_place ? device_first : out_first).download(), expected_first),
+          test::nowhere);
+      CHECK_EQ(test::first_difference((in_place ? device_second : out_second).download(),
+                                      expected_second),
                test::nowhere);
     }
     CHECK(out_first.guards_intact());
@@ -136,14 +143,15 @@ TEST_CASE("iterators: an output that computes, one that discards, one of proxies
     const test::guarded_buffer<word> device_in(in), out(n);
 
     thrust::device_vector<word> proxies(n);
-    CHECK(thrust::inclusive_scan(lookback::par, device_in.data(), device_in.data() + n, proxies.begin(), op) ==
-          proxies.end());
+    CHECK(thrust::inclusive_scan(lookback::par, device_in.data(), device_in.data() + n,
+                                 proxies.begin(), op) == proxies.end());
     std::vector<word> from_proxies(n);
-    REQUIRE_CUDA(
-        cudaMemcpy(from_proxies.data(), thrust::raw_pointer_cast(proxies.data()), 4 * n, cudaMemcpyDeviceToHost));
+    REQUIRE_CUDA(cudaMemcpy(from_proxies.data(), thrust::raw_pointer_cast(proxies.data()), 4 * n,
+                            cudaMemcpyDeviceToHost));
     CHECK_EQ(test::first_difference(from_proxies, expected), test::nowhere);
 
-    // Thrust's other writers have no value type of their own: what they are given is the accumulator.
+    // Thrust's other writers have no value type of their own: what they are given is the
+    // accumulator.
     thrust::inclusive_scan(lookback::par, device_in.data(), device_in.data() + n,
                            thrust::make_transform_output_iterator(out.data(), swap_halves{}), op);
     for (auto &value : expected) value = swap_halves{}(value);
@@ -151,7 +159,8 @@ TEST_CASE("iterators: an output that computes, one that discards, one of proxies
     CHECK(out.guards_intact());
 
     const auto nothing = thrust::make_discard_iterator();
-    CHECK(thrust::inclusive_scan(lookback::par, device_in.data(), device_in.data() + n, nothing, op) == nothing + n);
+    CHECK(thrust::inclusive_scan(lookback::par, device_in.data(), device_in.data() + n, nothing,
+                                 op) == nothing + n);
     CHECK_EQ(test::first_difference(device_in.download(), in), test::nowhere);
   }
 }
@@ -163,7 +172,8 @@ TEST_CASE("iterators: computed keys and values by key") {
     const thrust::counting_iterator<std::int64_t> index(0);
     const auto one = test::constant_iterator(std::int32_t{1});
     const test::guarded_buffer<std::int32_t> ranks(n);
-    thrust::inclusive_scan_by_key(lookback::par, index, index + n, one, ranks.data(), test::same_octave{});
+    thrust::inclusive_scan_by_key(lookback::par, index, index + n, one, ranks.data(),
+                                  test::same_octave{});
     const auto actual = ranks.download();
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < n; ++i) wrong += actual[i] != std::int32_t(i % 8 + 1);

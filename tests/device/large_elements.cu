@@ -19,7 +19,7 @@ void check_by_key(const char *name) {
                                                  : keys.back());
     const T init = test::random_value<T>::make(random);
     for (const int where : {0, 1, 2}) {
-      INFO(name, ", n = ", n, ", the results over: ",
+      INFO(doctest::String(name), ", n = ", n, ", the results over: ",
            where == 0   ? "nothing"
            : where == 1 ? "keys"
                         : "values");

@@ -18,7 +18,9 @@ using lookback::DeviceScan;
 
 /// Element i, and the sum modulo 256 of elements 0 to i: 7 i + 3, and 7 i (i + 1) / 2 + 3 (i + 1).
 struct element {
-  __host__ __device__ byte operator()(std::uint64_t i) const { return static_cast<byte>(7 * i + 3); }
+  __host__ __device__ byte operator()(std::uint64_t i) const {
+    return static_cast<byte>(7 * i + 3);
+  }
 };
 struct sum_through {
   __host__ __device__ byte operator()(std::uint64_t i) const {
@@ -28,12 +30,14 @@ struct sum_through {
 };
 
 __global__ void fill(byte *data, std::uint64_t n) {
-  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n;
+       i += gridDim.x * blockDim.x)
     data[i] = element{}(i);
 }
 
 __global__ void count_wrong(const byte *data, std::uint64_t n, unsigned long long *wrong) {
-  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n;
+       i += gridDim.x * blockDim.x)
     if (data[i] != sum_through{}(i)) atomicAdd(wrong, 1ull);
 }
 
@@ -44,7 +48,8 @@ std::uint64_t wrong_results(const byte *data, std::uint64_t n) {
   return wrong.download()[0];
 }
 
-/// Known before the first test case, so that doctest counts what this GPU has no room for as skipped.
+/// Known before the first test case, so that doctest counts what this GPU has no room for as
+/// skipped.
 bool has_room_for(std::size_t bytes) {
   std::size_t available = 0, total = 0;
   return cudaMemGetInfo(&available, &total) == cudaSuccess && available > bytes;
@@ -59,7 +64,8 @@ public:
   using iterator_category = std::random_access_iterator_tag;
   class reference {
   public:
-    __host__ __device__ reference(std::uint64_t i, unsigned long long *counts) : i_(i), counts_(counts) {}
+    __host__ __device__ reference(std::uint64_t i, unsigned long long *counts)
+        : i_(i), counts_(counts) {}
     __device__ const reference &operator=(byte value) const {
       if (value != sum_through{}(i_)) atomicAdd(counts_, 1ull);
       if (i_ % 65536 == 0) atomicAdd(counts_ + 1, 1ull);
@@ -76,8 +82,12 @@ public:
     moved.position_ += distance;
     return moved;
   }
-  __host__ __device__ reference operator[](difference_type distance) const { return *(*this + distance); }
-  __host__ __device__ reference operator*() const { return {static_cast<std::uint64_t>(position_), counts_}; }
+  __host__ __device__ reference operator[](difference_type distance) const {
+    return *(*this + distance);
+  }
+  __host__ __device__ reference operator*() const {
+    return {static_cast<std::uint64_t>(position_), counts_};
+  }
 
 private:
   unsigned long long *counts_; // wrong results, results of multiples of 65536
@@ -91,9 +101,11 @@ TEST_CASE("decoupled look-back: more than 2^33 elements, computed in and checked
   const std::uint64_t n = (std::uint64_t{1} << 33) + 1 + random() % 100000;
   INFO("n = ", n);
   const test::guarded_buffer<unsigned long long> counts(std::vector<unsigned long long>{0, 0});
-  const auto in = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), element{});
+  const auto in =
+      thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), element{});
   test::two_phases([&](void *temporary, std::size_t &bytes) {
-    return DeviceScan::InclusiveScan(temporary, bytes, in, checking_output(counts.data()), test::plus<byte>{}, n);
+    return DeviceScan::InclusiveScan(temporary, bytes, in, checking_output(counts.data()),
+                                     test::plus<byte>{}, n);
   });
   CHECK_EQ(counts.download()[0], 0u);
   CHECK_EQ(counts.download()[1], (n + 65535) / 65536);
@@ -108,7 +120,8 @@ TEST_CASE("decoupled look-back: more than 2^33 elements in memory" *
   fill<<<1024, 256>>>(data.data(), n);
   CHECK_CUDA(cudaGetLastError());
   test::two_phases([&](void *temporary, std::size_t &bytes) {
-    return DeviceScan::InclusiveScan(temporary, bytes, data.data(), out.data(), test::plus<byte>{}, n);
+    return DeviceScan::InclusiveScan(temporary, bytes, data.data(), out.data(), test::plus<byte>{},
+                                     n);
   });
   CHECK_EQ(wrong_results(out.data(), n), 0u);
   CHECK(out.guards_intact());

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Every path forced at every length, also where it would not be chosen: the same bits, from operators that tell.
+// Every path forced at every length, also where it would not be chosen: the same bits, from
+// operators that tell.
 #include <lookback/device_scan.cuh>
 
 #include <support/device_call.cuh>
 #include <support/operators.hpp>
+#include <support/paths.cuh>
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
 #include <support/sizes.hpp>
@@ -13,38 +15,25 @@
 namespace {
 
 namespace detail = lookback::detail;
-using detail::path;
+using test::path;
 
 constexpr path paths[] = {path::cluster, path::wave, path::look_back, path::look_ahead};
 
-const char *name_of(path by) {
-  switch (by) {
-  case path::cluster:
-    return "cluster";
-  case path::wave:
-    return "wave";
-  case path::look_back:
-    return "look-back";
-  case path::look_ahead:
-    return "look-ahead";
-  default:
-    return "the fastest";
-  }
-}
-
-/// Tiles that one wave of such a problem can have, of those with more warps a tile or of all: at least one a multiprocessor, where
-/// it exists.
-template <template <class> class Wave = detail::large_wave, class Problem>
-unsigned largest_wave(const Problem &) {
+/// Tiles that one wave can have: at least one a multiprocessor, where there are waves.
+template <class Problem>
+unsigned checked_wave(const Problem &problem) {
   detail::device_facts device;
   REQUIRE_CUDA(detail::current_device(device));
-  const unsigned tiles = detail::largest_wave<Problem, Wave<Problem>>::of(device);
-  CHECK_GE(tiles, device.cooperates ? static_cast<unsigned>(device.multiprocessors) : 0u);
+  const unsigned tiles = test::largest_wave(problem), small = test::largest_small_wave(problem);
+  const unsigned at_least = device.cooperates ? static_cast<unsigned>(device.multiprocessors) : 0u;
+  CHECK_GE(tiles, at_least);
+  CHECK_GE(small, at_least);
   return tiles;
 }
 
-/// Edges of the tree; of the waves of `problems`, made for input and output that are not there; of the pipeline's grid, one
-/// tile a block and one more; and of its ring, which comes round and round.
+/// Edges of the tree; of the waves of `problems`, made for input and output that are not there; of
+/// the pipeline's grid, one tile a block and one more; and of its ring, which comes round and
+/// round.
 template <class Random, class... Problems>
 std::vector<std::size_t> lengths(std::size_t bytes, Random &random, const Problems &...problems) {
   auto sizes = test::edge_sizes(bytes, bytes, 3 * test::tree_sizes(bytes, bytes).group, random, 3);
@@ -55,26 +44,30 @@ std::vector<std::size_t> lengths(std::size_t bytes, Random &random, const Proble
        {blocks - 1, blocks, blocks + 1, 6 * blocks, 12 * blocks, 13 * blocks + random() % blocks})
     sizes.push_back(tiles * tile + random() % 3 - 1);
   for (const std::size_t wave :
-       {std::size_t{largest_wave(problems)}..., std::size_t{largest_wave<detail::small_wave>(problems)}...})
-    for (const std::size_t n : {(wave - 1) * tile, wave * tile - 1, wave * tile, wave * tile + 1, (wave + 1) * tile})
+       {std::size_t{checked_wave(problems)}..., std::size_t{test::largest_small_wave(problems)}...})
+    for (const std::size_t n :
+         {(wave - 1) * tile, wave * tile - 1, wave * tile, wave * tile + 1, (wave + 1) * tile})
       if (wave > 1) sizes.push_back(n);
   return test::to_try(sizes, random);
 }
 
-/// Where there is no such path for the problem or the device, it must say so; where there is one, it must run.
+/// Where there is no such path for the problem or the device, it must say so; where there is one,
+/// it must run.
 template <class Problem>
 bool supported(const Problem &problem, path by, std::int64_t n, cudaError_t status) {
   int major = 0;
   REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
   const auto tiles = Problem::shape::tiles(static_cast<std::uint64_t>(n));
   const bool must_run =
-      tiles <= 1 || (by == path::cluster ? major >= 9 && tiles <= 8 && detail::can_send<typename Problem::accumulator>
-                     : by == path::wave  ? tiles <= largest_wave(problem)
-                     : by == path::look_ahead
-                         ? major >= 9 && detail::can_look_ahead<Problem>::value && !detail::writes_over_keys(problem, n)
-                         : true);
-  const bool may_run =
-      must_run || (by == path::cluster && major >= 9 && tiles <= 16 && detail::can_send<typename Problem::accumulator>);
+      tiles <= 1 ||
+      (by == path::cluster
+           ? major >= 9 && tiles <= 8 && detail::can_send<typename Problem::accumulator>
+       : by == path::wave       ? tiles <= checked_wave(problem)
+       : by == path::look_ahead ? major >= 9 && detail::can_look_ahead<Problem>::value &&
+                                      !detail::writes_over_keys(problem, n)
+                                : true);
+  const bool may_run = must_run || (by == path::cluster && major >= 9 && tiles <= 16 &&
+                                    detail::can_send<typename Problem::accumulator>);
   if (!may_run || (!must_run && status != cudaSuccess)) {
     CHECK_EQ(status, cudaErrorNotSupported);
     return false;
@@ -84,7 +77,9 @@ bool supported(const Problem &problem, path by, std::int64_t n, cudaError_t stat
 }
 
 struct odd_or_none {
-  __host__ __device__ std::int32_t operator()(std::int32_t value) const { return value % 2 == 0 ? 0 : value; }
+  __host__ __device__ std::int32_t operator()(std::int32_t value) const {
+    return value % 2 == 0 ? 0 : value;
+  }
 };
 
 /// Elements by which an array is off an aligned address: none in half of the cases.
@@ -93,21 +88,24 @@ std::size_t random_shift(Random &random) {
   return random() % 2 == 0 ? 0 : random() % 17;
 }
 
-/// Runs `make(in, out)` by every path over `in`, at any alignment, and compares with `expected`, bit by bit.
+/// Runs `make(in, out)` by every path over `in`, at any alignment, and compares with `expected`,
+/// bit by bit.
 template <class Out, class In, class Random, class Make>
-void check_paths(const std::vector<In> &in, const std::vector<Out> &expected, Random &random, Make make) {
+void check_paths(const std::vector<In> &in, const std::vector<Out> &expected, Random &random,
+                 Make make) {
   const auto n = static_cast<std::int64_t>(in.size());
   const std::size_t shift_in = random_shift(random), shift_out = random_shift(random);
   const test::guarded_buffer<In> device_in(in, shift_in);
   test::guarded_buffer<Out> out(in.size(), shift_out);
   const auto problem = make(static_cast<const In *>(device_in.data()), out.data());
   for (const path by : paths) {
-    INFO(name_of(by), ", n = ", n, ", shifted by ", shift_in, " and ", shift_out);
+    INFO(test::name_of(by), ", n = ", n, ", shifted by ", shift_in, " and ", shift_out);
     out.poison();
     std::size_t bytes = 0;
-    REQUIRE_CUDA(detail::scan(nullptr, bytes, problem, n, nullptr, by));
+    REQUIRE_CUDA(test::scan_by(by, nullptr, bytes, problem, n, nullptr));
     test::guarded_buffer<unsigned char> temporary(bytes);
-    if (!supported(problem, by, n, detail::scan(temporary.data(), bytes, problem, n, nullptr, by))) continue;
+    if (!supported(problem, by, n, test::scan_by(by, temporary.data(), bytes, problem, n, nullptr)))
+      continue;
     CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
     CHECK(out.guards_intact());
     CHECK(temporary.guards_intact());
@@ -126,20 +124,26 @@ TEST_CASE_TEMPLATE("paths: the bits of sums", T, float, double) {
   const auto exclusive = [=](const T *x, T *y) {
     return detail::make_problem<false, T>(x, y, op, detail::initial_value<T>{init});
   };
-  for (const std::size_t n : lengths(sizeof(T), random, inclusive(nullptr, nullptr), exclusive(nullptr, nullptr))) {
+  for (const std::size_t n :
+       lengths(sizeof(T), random, inclusive(nullptr, nullptr), exclusive(nullptr, nullptr))) {
     const auto in = test::random_values<T>(n, random);
-    check_paths<T>(in, test::tree_scan<T>(in, op, {}, true, sizeof(T), sizeof(T)), random, inclusive);
-    check_paths<T>(in, test::tree_scan<T>(in, op, std::optional<T>(init), false, sizeof(T), sizeof(T)), random,
-                   exclusive);
+    check_paths<T>(in, test::tree_scan<T>(in, op, {}, true, sizeof(T), sizeof(T)), random,
+                   inclusive);
+    check_paths<T>(in,
+                   test::tree_scan<T>(in, op, std::optional<T>(init), false, sizeof(T), sizeof(T)),
+                   random, exclusive);
   }
 }
 
-/// By lookback's own operator, which is known to add: several elements at a time where they are narrow.
-TEST_CASE_TEMPLATE("paths: sums of integers", T, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
-                   std::int64_t) {
+/// By lookback's own operator, which is known to add: several elements at a time where they are
+/// narrow.
+TEST_CASE_TEMPLATE("paths: sums of integers", T, std::int8_t, std::uint8_t, std::int16_t,
+                   std::uint16_t, std::int32_t, std::int64_t) {
   TEST_RANDOM(random);
   const lookback::plus op{};
-  const auto sum = [=](const T *x, T *y) { return detail::make_problem<true, T>(x, y, op, detail::no_initial{}); };
+  const auto sum = [=](const T *x, T *y) {
+    return detail::make_problem<true, T>(x, y, op, detail::no_initial{});
+  };
   for (const std::size_t n : lengths(sizeof(T), random, sum(nullptr, nullptr))) {
     const auto in = test::random_values<T>(n, random);
     check_paths<T>(in, test::serial_inclusive(in, test::plus<T>{}), random, sum);
@@ -156,7 +160,8 @@ TEST_CASE("paths: sums of integers of 16 bytes") {
   const auto exclusive = [=](const T *x, T *y) {
     return detail::make_problem<false, T>(x, y, lookback::plus{}, detail::initial_value<T>{T{7}});
   };
-  for (const std::size_t n : lengths(sizeof(T), random, inclusive(nullptr, nullptr), exclusive(nullptr, nullptr))) {
+  for (const std::size_t n :
+       lengths(sizeof(T), random, inclusive(nullptr, nullptr), exclusive(nullptr, nullptr))) {
     std::vector<T> in;
     for (std::size_t i = 0; i < n; ++i) in.push_back(T{random()} << 64 | random());
     check_paths<T>(in, test::serial_inclusive(in, test::plus<T>{}), random, inclusive);
@@ -164,9 +169,11 @@ TEST_CASE("paths: sums of integers of 16 bytes") {
   }
 }
 
-TEST_CASE_TEMPLATE("paths: narrow elements into a wider accumulator, and wide results", T, std::int8_t, std::uint16_t) {
+TEST_CASE_TEMPLATE("paths: narrow elements into a wider accumulator, and wide results", T,
+                   std::int8_t, std::uint16_t) {
   TEST_RANDOM(random);
-  using Sum = std::conditional_t<std::is_signed<T>::value, std::int32_t, std::uint32_t>; // the unsigned one may wrap
+  using Sum = std::conditional_t<std::is_signed<T>::value, std::int32_t,
+                                 std::uint32_t>; // the unsigned one may wrap
   const auto sum = [=](const T *x, Sum *y) {
     return detail::make_problem<false, Sum>(x, y, lookback::plus{}, detail::initial_value<Sum>{5});
   };
@@ -181,10 +188,11 @@ TEST_CASE_TEMPLATE("paths: transformed on the way in", T, std::int16_t, std::int
   TEST_RANDOM(random);
   const test::plus<std::int32_t> op{};
   const auto sum = [=](const T *x, std::int32_t *y) {
-    return detail::make_problem<true, std::int32_t>(thrust::make_transform_iterator(x, odd_or_none{}), y, op,
-                                                    detail::no_initial{});
+    return detail::make_problem<true, std::int32_t>(
+        thrust::make_transform_iterator(x, odd_or_none{}), y, op, detail::no_initial{});
   };
-  static_assert(detail::can_look_ahead<decltype(sum(nullptr, nullptr))>::value, "what is read is plain memory");
+  static_assert(detail::can_look_ahead<decltype(sum(nullptr, nullptr))>::value,
+                "what is read is plain memory");
   for (const std::size_t n : lengths(sizeof(std::int32_t), random, sum(nullptr, nullptr))) {
     const auto in = test::random_values<T>(n, random);
     std::vector<std::int32_t> odd;
@@ -201,10 +209,11 @@ TEST_CASE("paths: the interval monoid") {
     return detail::make_problem<true, interval>(x, y, op, detail::no_initial{});
   };
   const auto make_exclusive = [=](const interval *x, interval *y) {
-    return detail::make_problem<false, interval>(x, y, op, detail::initial_value<interval>{test::interval_initial});
+    return detail::make_problem<false, interval>(
+        x, y, op, detail::initial_value<interval>{test::interval_initial});
   };
-  for (const std::size_t n :
-       lengths(sizeof(interval), random, make_inclusive(nullptr, nullptr), make_exclusive(nullptr, nullptr))) {
+  for (const std::size_t n : lengths(sizeof(interval), random, make_inclusive(nullptr, nullptr),
+                                     make_exclusive(nullptr, nullptr))) {
     std::vector<interval> in, inclusive, exclusive;
     for (std::size_t i = 0; i < n; ++i) {
       in.push_back(test::interval_element(i));
@@ -216,9 +225,10 @@ TEST_CASE("paths: the interval monoid") {
   }
 }
 
-/// Blocks have 25 or 26 tiles, and so use every stage of the pipeline's ring (of 12) twice and the first ones three times: one length,
-/// short enough for the tools of compute-sanitizer.
-TEST_CASE_TEMPLATE("paths: the ring comes round", T, std::int8_t, std::int32_t, std::int64_t, __int128) {
+/// Blocks have 25 or 26 tiles, and so use every stage of the pipeline's ring (of 12) twice and the
+/// first ones three times: one length, short enough for the tools of compute-sanitizer.
+TEST_CASE_TEMPLATE("paths: the ring comes round", T, std::int8_t, std::int32_t, std::int64_t,
+                   __int128) {
   TEST_RANDOM(random);
   const auto sum = [=](const T *x, T *y) {
     return detail::make_problem<true, T>(x, y, lookback::plus{}, detail::no_initial{});
@@ -242,14 +252,16 @@ TEST_CASE("paths: in place") {
     const auto in = test::random_values<std::int32_t>(n, random);
     const auto expected = test::serial_inclusive(in, op);
     for (const path by : paths) {
-      INFO(name_of(by), ", n = ", n);
+      INFO(test::name_of(by), ", n = ", n);
       const test::guarded_buffer<std::int32_t> data(in);
       const auto problem = sum(data.data());
       std::size_t bytes = 0;
-      REQUIRE_CUDA(detail::scan(nullptr, bytes, problem, static_cast<std::int64_t>(n), nullptr, by));
+      REQUIRE_CUDA(
+          test::scan_by(by, nullptr, bytes, problem, static_cast<std::int64_t>(n), nullptr));
       const test::guarded_buffer<unsigned char> temporary(bytes);
       const auto length = static_cast<std::int64_t>(n);
-      if (!supported(problem, by, length, detail::scan(temporary.data(), bytes, problem, length, nullptr, by)))
+      if (!supported(problem, by, length,
+                     test::scan_by(by, temporary.data(), bytes, problem, length, nullptr)))
         continue;
       CHECK_EQ(test::first_difference(data.download(), expected), test::nowhere);
       CHECK(data.guards_intact());
@@ -257,7 +269,8 @@ TEST_CASE("paths: in place") {
   }
 }
 
-/// Not in place, over the keys, and over the values: a tile's results may lie where its neighbours have to read.
+/// Not in place, over the keys, and over the values: a tile's results may lie where its neighbours
+/// have to read.
 TEST_CASE_TEMPLATE("paths: by key", T, std::uint32_t, std::uint64_t) {
   TEST_RANDOM(random);
   const test::plus<T> op{};
@@ -272,15 +285,23 @@ TEST_CASE_TEMPLATE("paths: by key", T, std::uint32_t, std::uint64_t) {
     const auto n = static_cast<std::int64_t>(keys.size());
     for (const path by : paths)
       for (const int where : {0, 1, 2}) {
-        INFO(name_of(by), ", n = ", n, ", the results over: ", where == 0 ? "nothing" : where == 1 ? "keys" : "values");
+        INFO(test::name_of(by), ", n = ", n, ", the results over: ",
+             where == 0   ? "nothing"
+             : where == 1 ? "keys"
+                          : "values");
         const test::guarded_buffer<T> device_keys(keys, random_shift(random)),
-            device_values(values, random_shift(random)), elsewhere(keys.size(), random_shift(random));
-        const test::guarded_buffer<T> &out = where == 0 ? elsewhere : where == 1 ? device_keys : device_values;
+            device_values(values, random_shift(random)),
+            elsewhere(keys.size(), random_shift(random));
+        const test::guarded_buffer<T> &out = where == 0   ? elsewhere
+                                             : where == 1 ? device_keys
+                                                          : device_values;
         const auto problem = make(device_keys.data(), device_values.data(), out.data());
         std::size_t bytes = 0;
-        REQUIRE_CUDA(detail::scan(nullptr, bytes, problem, n, nullptr, by));
+        REQUIRE_CUDA(test::scan_by(by, nullptr, bytes, problem, n, nullptr));
         const test::guarded_buffer<unsigned char> temporary(bytes);
-        if (!supported(problem, by, n, detail::scan(temporary.data(), bytes, problem, n, nullptr, by))) continue;
+        if (!supported(problem, by, n,
+                       test::scan_by(by, temporary.data(), bytes, problem, n, nullptr)))
+          continue;
         CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
         CHECK(out.guards_intact());
         CHECK(temporary.guards_intact());
@@ -299,13 +320,14 @@ TEST_CASE_TEMPLATE("paths: by key", T, std::uint32_t, std::uint64_t) {
 TEST_CASE("paths: one that cannot take a call says so and launches nothing") {
   const std::vector<std::int32_t> ones(100000, 1);
   const test::guarded_buffer<std::int32_t> keys(ones), values(ones);
-  const auto problem =
-      detail::make_inclusive_by_key<std::int32_t>(keys.data(), values.data(), keys.data(), // over the keys
-                                                  lookback::equal_to{}, test::plus<std::int32_t>{});
+  const auto problem = detail::make_inclusive_by_key<std::int32_t>(
+      keys.data(), values.data(), keys.data(), // over the keys
+      lookback::equal_to{}, test::plus<std::int32_t>{});
   std::size_t bytes = 0;
   const auto n = static_cast<std::int64_t>(ones.size());
-  REQUIRE_CUDA(detail::scan(nullptr, bytes, problem, n, nullptr, path::look_ahead));
+  REQUIRE_CUDA(test::scan_by(path::look_ahead, nullptr, bytes, problem, n, nullptr));
   const test::guarded_buffer<unsigned char> temporary(bytes);
-  CHECK_EQ(detail::scan(temporary.data(), bytes, problem, n, nullptr, path::look_ahead), cudaErrorNotSupported);
+  CHECK_EQ(test::scan_by(path::look_ahead, temporary.data(), bytes, problem, n, nullptr),
+           cudaErrorNotSupported);
   CHECK(keys.download() == ones);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bits of floating-point results are those of the reduction tree, whatever the alignment, the iterators or the length.
+// The bits of floating-point results are those of the reduction tree, whatever the alignment, the
+// iterators or the length.
 #include <lookback/device_scan.cuh>
 
 #include <support/device_call.cuh>
@@ -28,14 +29,15 @@ void check_bits(const char *name, Operator op, std::optional<T> init, bool inclu
   TEST_RANDOM(random);
   for (std::size_t n : lengths(sizeof(In), sizeof(Out), random)) {
     const std::size_t shift_in = random() % 17, shift_out = random() % 17;
-    INFO(name, ", n = ", n, ", shifted in by ", shift_in, ", out by ", shift_out);
+    INFO(doctest::String(name), ", n = ", n, ", shifted in by ", shift_in, ", out by ", shift_out);
     const auto in = test::random_values<In>(n, random);
     const test::guarded_buffer<In> device_in(in, shift_in);
     const test::guarded_buffer<Out> out(n, shift_out);
-    test::two_phases(
-        [&](void *temporary, std::size_t &bytes) { return call(temporary, bytes, device_in.data(), out.data(), n); });
-    const auto expected =
-        test::converted<Out>(test::tree_scan<T>(test::converted<T>(in), op, init, inclusive, sizeof(In), sizeof(Out)));
+    test::two_phases([&](void *temporary, std::size_t &bytes) {
+      return call(temporary, bytes, device_in.data(), out.data(), n);
+    });
+    const auto expected = test::converted<Out>(
+        test::tree_scan<T>(test::converted<T>(in), op, init, inclusive, sizeof(In), sizeof(Out)));
     CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
     CHECK(out.guards_intact());
   }
@@ -52,13 +54,15 @@ struct itself {
 
 TEST_CASE_TEMPLATE("reduction tree on the device: the bits of sums", T, float, double) {
   const test::plus<T> op{};
-  check_bits<T, T, T>("inclusive", op, {}, true, [=](void *temporary, std::size_t &bytes, auto in, auto out, auto n) {
-    return DeviceScan::InclusiveSum(temporary, bytes, in, out, n);
-  });
+  check_bits<T, T, T>("inclusive", op, {}, true,
+                      [=](void *temporary, std::size_t &bytes, auto in, auto out, auto n) {
+                        return DeviceScan::InclusiveSum(temporary, bytes, in, out, n);
+                      });
   const T init = T(0.3);
-  check_bits<T, T, T>("init", op, init, true, [=](void *temporary, std::size_t &bytes, auto in, auto out, auto n) {
-    return DeviceScan::InclusiveScanInit(temporary, bytes, in, out, op, init, n);
-  });
+  check_bits<T, T, T>(
+      "init", op, init, true, [=](void *temporary, std::size_t &bytes, auto in, auto out, auto n) {
+        return DeviceScan::InclusiveScanInit(temporary, bytes, in, out, op, init, n);
+      });
   check_bits<T, T, T>("exclusive", op, init, false,
                       [=](void *temporary, std::size_t &bytes, auto in, auto out, auto n) {
                         return DeviceScan::ExclusiveScan(temporary, bytes, in, out, op, init, n);
@@ -67,25 +71,30 @@ TEST_CASE_TEMPLATE("reduction tree on the device: the bits of sums", T, float, d
 
 TEST_CASE("reduction tree on the device: the wider of input and output shapes it") {
   const test::plus<float> op{};
-  check_bits<float, std::int8_t, float>("int8 to float", op, 0.1f, true,
-                                        [=](void *temporary, std::size_t &bytes, auto in, auto out, auto n) {
-                                          return DeviceScan::InclusiveScanInit(temporary, bytes, in, out, op, 0.1f, n);
-                                        });
-  check_bits<float, float, double>("float to double", op, {}, true,
-                                   [=](void *temporary, std::size_t &bytes, auto in, auto out, auto n) {
-                                     return DeviceScan::InclusiveScan(temporary, bytes, in, out, op, n);
-                                   });
+  check_bits<float, std::int8_t, float>(
+      "int8 to float", op, 0.1f, true,
+      [=](void *temporary, std::size_t &bytes, auto in, auto out, auto n) {
+        return DeviceScan::InclusiveScanInit(temporary, bytes, in, out, op, 0.1f, n);
+      });
+  check_bits<float, float, double>(
+      "float to double", op, {}, true,
+      [=](void *temporary, std::size_t &bytes, auto in, auto out, auto n) {
+        return DeviceScan::InclusiveScan(temporary, bytes, in, out, op, n);
+      });
 }
 
 TEST_CASE("reduction tree on the device: an iterator that is no pointer has the same bits") {
   const test::plus<float> op{};
   check_bits<float, float, float>(
-      "transform_iterator", op, {}, true, [=](void *temporary, std::size_t &bytes, auto in, auto out, auto n) {
-        return DeviceScan::InclusiveScan(temporary, bytes, thrust::make_transform_iterator(in, itself{}), out, op, n);
+      "transform_iterator", op, {}, true,
+      [=](void *temporary, std::size_t &bytes, auto in, auto out, auto n) {
+        return DeviceScan::InclusiveScan(temporary, bytes,
+                                         thrust::make_transform_iterator(in, itself{}), out, op, n);
       });
 }
 
-TEST_CASE("reduction tree on the device: the results of n elements are the first n of any longer input") {
+TEST_CASE(
+    "reduction tree on the device: the results of n elements are the first n of any longer input") {
   TEST_RANDOM(random);
   const std::size_t longest = 3 * test::tree_sizes(4, 4).group;
   const auto in = test::random_values<float>(longest, random);
@@ -121,16 +130,19 @@ TEST_CASE_TEMPLATE("reduction tree on the device: the bits of sums by key", T, f
     const T init = T(0.7);
     const std::equal_to<std::int32_t> equal{};
     test::two_phases([&](void *temporary, std::size_t &bytes) {
-      return DeviceScan::InclusiveSumByKey(temporary, bytes, device_keys.data(), device_in.data(), out.data(), n);
+      return DeviceScan::InclusiveSumByKey(temporary, bytes, device_keys.data(), device_in.data(),
+                                           out.data(), n);
     });
-    CHECK_EQ(test::first_difference(out.download(), test::tree_scan_by_key<T>(keys, in, equal, op, {}, sizeof(T))),
+    CHECK_EQ(test::first_difference(out.download(),
+                                    test::tree_scan_by_key<T>(keys, in, equal, op, {}, sizeof(T))),
              test::nowhere);
     out.poison();
     test::two_phases([&](void *temporary, std::size_t &bytes) {
-      return DeviceScan::ExclusiveScanByKey(temporary, bytes, device_keys.data(), device_in.data(), out.data(), op,
-                                            init, n);
+      return DeviceScan::ExclusiveScanByKey(temporary, bytes, device_keys.data(), device_in.data(),
+                                            out.data(), op, init, n);
     });
-    CHECK_EQ(test::first_difference(out.download(), test::tree_scan_by_key<T>(keys, in, equal, op, init, sizeof(T))),
+    CHECK_EQ(test::first_difference(
+                 out.download(), test::tree_scan_by_key<T>(keys, in, equal, op, init, sizeof(T))),
              test::nowhere);
   }
 }

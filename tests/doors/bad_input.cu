@@ -33,7 +33,8 @@ void check_usable(const Policy &policy, cudaStream_t s) {
   const test::guarded_buffer<word> device_in(in), out(in.size());
   thrust::inclusive_scan(policy, device_in.data(), device_in.data() + in.size(), out.data());
   REQUIRE_CUDA(cudaStreamSynchronize(s));
-  CHECK_EQ(test::first_difference(out.download(), test::serial_inclusive(in, test::plus<word>{})), test::nowhere);
+  CHECK_EQ(test::first_difference(out.download(), test::serial_inclusive(in, test::plus<word>{})),
+           test::nowhere);
   CHECK_CUDA(cudaGetLastError());
 }
 
@@ -69,16 +70,24 @@ TEST_CASE("Thrust door: n <= 0 returns the result untouched, and launches and al
       CHECK_EQ(thrust::exclusive_scan(policy, first, last, out.data()), out.data());
       CHECK_EQ(thrust::exclusive_scan(policy, first, last, out.data(), 1u), out.data());
       CHECK_EQ(thrust::exclusive_scan(policy, first, last, out.data(), 1u, op), out.data());
-      CHECK_EQ(thrust::transform_inclusive_scan(policy, first, last, out.data(), f, op), out.data());
-      CHECK_EQ(thrust::transform_inclusive_scan(policy, first, last, out.data(), f, 1u, op), out.data());
-      CHECK_EQ(thrust::transform_exclusive_scan(policy, first, last, out.data(), f, 1u, op), out.data());
+      CHECK_EQ(thrust::transform_inclusive_scan(policy, first, last, out.data(), f, op),
+               out.data());
+      CHECK_EQ(thrust::transform_inclusive_scan(policy, first, last, out.data(), f, 1u, op),
+               out.data());
+      CHECK_EQ(thrust::transform_exclusive_scan(policy, first, last, out.data(), f, 1u, op),
+               out.data());
       CHECK_EQ(thrust::inclusive_scan_by_key(policy, first, last, first, out.data()), out.data());
-      CHECK_EQ(thrust::inclusive_scan_by_key(policy, first, last, first, out.data(), equal), out.data());
-      CHECK_EQ(thrust::inclusive_scan_by_key(policy, first, last, first, out.data(), equal, op), out.data());
+      CHECK_EQ(thrust::inclusive_scan_by_key(policy, first, last, first, out.data(), equal),
+               out.data());
+      CHECK_EQ(thrust::inclusive_scan_by_key(policy, first, last, first, out.data(), equal, op),
+               out.data());
       CHECK_EQ(thrust::exclusive_scan_by_key(policy, first, last, first, out.data()), out.data());
-      CHECK_EQ(thrust::exclusive_scan_by_key(policy, first, last, first, out.data(), 1u), out.data());
-      CHECK_EQ(thrust::exclusive_scan_by_key(policy, first, last, first, out.data(), 1u, equal), out.data());
-      CHECK_EQ(thrust::exclusive_scan_by_key(policy, first, last, first, out.data(), 1u, equal, op), out.data());
+      CHECK_EQ(thrust::exclusive_scan_by_key(policy, first, last, first, out.data(), 1u),
+               out.data());
+      CHECK_EQ(thrust::exclusive_scan_by_key(policy, first, last, first, out.data(), 1u, equal),
+               out.data());
+      CHECK_EQ(thrust::exclusive_scan_by_key(policy, first, last, first, out.data(), 1u, equal, op),
+               out.data());
     });
     CHECK_EQ(graph.nodes(), 0u);
   }
@@ -95,8 +104,10 @@ TEST_CASE("CUB door: n < 0 is cudaErrorInvalidValue, in both phases, and launche
   test::captured graph(s, [&] {
     for (void *storage : {static_cast<void *>(nullptr), static_cast<void *>(temporary.data())}) {
       std::size_t bytes = 4096;
-      CHECK_EQ(DeviceScan::InclusiveSum(storage, bytes, data.data(), data.data(), -1, s), cudaErrorInvalidValue);
-      CHECK_EQ(DeviceScan::ExclusiveSum(storage, bytes, data.data(), data.data(), short{-3}, s), cudaErrorInvalidValue);
+      CHECK_EQ(DeviceScan::InclusiveSum(storage, bytes, data.data(), data.data(), -1, s),
+               cudaErrorInvalidValue);
+      CHECK_EQ(DeviceScan::ExclusiveSum(storage, bytes, data.data(), data.data(), short{-3}, s),
+               cudaErrorInvalidValue);
       CHECK_EQ(DeviceScan::InclusiveSumByKey(storage, bytes, data.data(), data.data(), data.data(),
                                              std::int64_t{-1} << 40, lookback::equal_to{}, s),
                cudaErrorInvalidValue);
@@ -115,8 +126,8 @@ TEST_CASE("CUB door: n == 0 succeeds and launches nothing, with null pointers to
     CHECK_CUDA(DeviceScan::InclusiveSum(nullptr, bytes, nothing, nothing, 0, s));
     CHECK_LE(bytes, 4096u);
     CHECK_CUDA(DeviceScan::InclusiveSum(temporary.data(), bytes, nothing, nothing, 0, s));
-    CHECK_CUDA(
-        DeviceScan::ExclusiveSumByKey(temporary.data(), bytes, nothing, nothing, nothing, 0u, lookback::equal_to{}, s));
+    CHECK_CUDA(DeviceScan::ExclusiveSumByKey(temporary.data(), bytes, nothing, nothing, nothing, 0u,
+                                             lookback::equal_to{}, s));
   });
   CHECK_EQ(graph.nodes(), 0u);
 }
@@ -126,8 +137,9 @@ TEST_CASE("CUB door: null temporary storage is the size query and nothing else")
   const test::guarded_buffer<word> data(std::vector<word>(many, 7));
   test::guarded_buffer<word> out(many);
   std::size_t bytes = 12345;
-  test::captured graph(s,
-                       [&] { CHECK_CUDA(DeviceScan::InclusiveSum(nullptr, bytes, data.data(), out.data(), many, s)); });
+  test::captured graph(s, [&] {
+    CHECK_CUDA(DeviceScan::InclusiveSum(nullptr, bytes, data.data(), out.data(), many, s));
+  });
   CHECK_EQ(graph.nodes(), 0u);
   CHECK_GT(bytes, 0u);
   CHECK_NE(bytes, 12345u);
@@ -160,23 +172,26 @@ TEST_CASE("CUB door: temporary storage at every alignment") {
   const auto in = test::random_values<word>(100000, random);
   const auto keys = test::random_keys<word>(in.size(), random);
   const auto expected = test::serial_inclusive(in, test::plus<word>{});
-  const auto expected_by_key = test::serial_inclusive_by_key(keys, in, std::equal_to<word>{}, test::plus<word>{});
+  const auto expected_by_key =
+      test::serial_inclusive_by_key(keys, in, std::equal_to<word>{}, test::plus<word>{});
   const test::guarded_buffer<word> device_in(in), device_keys(keys);
   test::guarded_buffer<word> out(in.size());
-  for (std::size_t misalignment = 0; misalignment < 256; misalignment += misalignment < 20 ? 1 : 29) {
+  for (std::size_t misalignment = 0; misalignment < 256;
+       misalignment += misalignment < 20 ? 1 : 29) {
     INFO("misaligned by ", misalignment);
     out.poison();
     test::two_phases(
         [&](void *temporary, std::size_t &bytes) {
-          return DeviceScan::InclusiveSum(temporary, bytes, device_in.data(), out.data(), in.size());
+          return DeviceScan::InclusiveSum(temporary, bytes, device_in.data(), out.data(),
+                                          in.size());
         },
         misalignment);
     CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
     out.poison();
     test::two_phases(
         [&](void *temporary, std::size_t &bytes) {
-          return DeviceScan::InclusiveSumByKey(temporary, bytes, device_keys.data(), device_in.data(), out.data(),
-                                               in.size());
+          return DeviceScan::InclusiveSumByKey(temporary, bytes, device_keys.data(),
+                                               device_in.data(), out.data(), in.size());
         },
         misalignment);
     CHECK_EQ(test::first_difference(out.download(), expected_by_key), test::nowhere);
@@ -187,8 +202,8 @@ TEST_CASE("CUB door: the bytes of temporary storage do not wrap") {
   const auto bytes_for = [](auto n) {
     std::size_t bytes = 0;
     const auto in = test::constant_iterator(test::sized<256>{});
-    const cudaError_t status =
-        DeviceScan::InclusiveScan(nullptr, bytes, in, thrust::make_discard_iterator(), test::compose{}, n);
+    const cudaError_t status = DeviceScan::InclusiveScan(
+        nullptr, bytes, in, thrust::make_discard_iterator(), test::compose{}, n);
     // What cannot be scanned is refused; it is not scanned with less storage than it needs.
     return status == cudaSuccess ? bytes : ~std::size_t{0};
   };
@@ -217,10 +232,13 @@ TEST_CASE("CUB door: a launch that cannot be is reported, and the stream is usab
   REQUIRE_CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
   void *forbidden = nullptr;
   REQUIRE_NE(cudaMalloc(&forbidden, 16), cudaSuccess);
-  CHECK_NE(DeviceScan::InclusiveSum(temporary.data(), bytes, data.data(), data.data(), many, s), cudaSuccess);
-  CHECK_THROWS_AS(thrust::inclusive_scan(lookback::par.on(s), data.data(), data.data() + many, data.data()),
-                  thrust::system_error);
-  CHECK_THROWS_AS(thrust::inclusive_scan(lookback::par_nosync.on(s), data.data(), data.data() + many, data.data()),
+  CHECK_NE(DeviceScan::InclusiveSum(temporary.data(), bytes, data.data(), data.data(), many, s),
+           cudaSuccess);
+  CHECK_THROWS_AS(
+      thrust::inclusive_scan(lookback::par.on(s), data.data(), data.data() + many, data.data()),
+      thrust::system_error);
+  CHECK_THROWS_AS(thrust::inclusive_scan(lookback::par_nosync.on(s), data.data(),
+                                         data.data() + many, data.data()),
                   thrust::system_error);
   cudaGraph_t graph = nullptr;
   CHECK_EQ(cudaStreamEndCapture(s, &graph), cudaErrorStreamCaptureInvalidated);
@@ -241,7 +259,8 @@ TEST_CASE("Thrust door: an allocator that throws, at every allocation in turn") 
     const int before = arena.failures();
     bool thrown = false;
     try {
-      thrust::inclusive_scan(lookback::par(arena).on(s), data.data(), data.data() + many, out.data());
+      thrust::inclusive_scan(lookback::par(arena).on(s), data.data(), data.data() + many,
+                             out.data());
     } catch (const std::exception &) {
       thrown = true;
     }
@@ -261,10 +280,11 @@ TEST_CASE("Thrust door: an allocator that returns null throws, and nothing is sc
   const test::guarded_buffer<word> data(std::vector<word>(many, 7));
   test::guarded_buffer<word> out(many);
   arena.fail_from(0, test::arena_allocator::failure::returns_null);
-  CHECK_THROWS_AS(thrust::inclusive_scan(lookback::par(arena).on(s), data.data(), data.data() + many, out.data()),
+  CHECK_THROWS_AS(thrust::inclusive_scan(lookback::par(arena).on(s), data.data(),
+                                         data.data() + many, out.data()),
                   std::exception);
-  CHECK_THROWS_AS(thrust::exclusive_scan_by_key(lookback::par(arena).on(s), data.data(), data.data() + many,
-                                                data.data(), out.data()),
+  CHECK_THROWS_AS(thrust::exclusive_scan_by_key(lookback::par(arena).on(s), data.data(),
+                                                data.data() + many, data.data(), out.data()),
                   std::exception);
   CHECK_EQ(arena.failures(), 2);
   CHECK_EQ(arena.outstanding(), 0u);
@@ -277,12 +297,14 @@ TEST_CASE("Thrust door: an allocator that returns null throws, and nothing is sc
 
 TEST_CASE("Thrust door: out of device memory throws, leaks nothing and leaves the stream usable") {
   test::stream s;
-  // No element of this scan is in memory, but its workspace takes more than 256 MiB, or 4 MiB in short runs.
+  // No element of this scan is in memory, but its workspace takes more than 256 MiB, or 4 MiB in
+  // short runs.
   using wide = test::sized<256>;
   const auto first = test::constant_iterator(wide{{1, 1, 1}});
   const std::ptrdiff_t n = std::ptrdiff_t{1} << (test::runs_short() ? 20 : 26);
   const auto scan = [&] {
-    thrust::inclusive_scan(lookback::par.on(s), first, first + n, thrust::make_discard_iterator(), test::compose{});
+    thrust::inclusive_scan(lookback::par.on(s), first, first + n, thrust::make_discard_iterator(),
+                           test::compose{});
   };
   // What a kernel's first launch takes for good, its code and its stack, is not the workspace.
   scan();
@@ -324,7 +346,9 @@ TEST_CASE("Thrust door: out of device memory throws, leaks nothing and leaves th
 TEST_CASE("Thrust door: a thousand calls use no more memory than one") {
   test::stream s;
   const test::guarded_buffer<word> data(std::vector<word>(many, 7)), out(many);
-  const auto scan = [&] { thrust::inclusive_scan(lookback::par.on(s), data.data(), data.data() + many, out.data()); };
+  const auto scan = [&] {
+    thrust::inclusive_scan(lookback::par.on(s), data.data(), data.data() + many, out.data());
+  };
   scan();
   const std::size_t in_use = memory_in_use();
   for (std::size_t call = 0; call < test::trials(1000); ++call) scan();
@@ -338,8 +362,9 @@ TEST_CASE("a call that synchronises can be captured, with no workspace kept, and
   const auto expected = test::serial_inclusive(std::vector<word>(many, 7), test::plus<word>{});
   REQUIRE_CUDA(lookback::release_workspace());
   // Synchronising, by its contract, outside of capture.
-  test::captured graph(
-      s, [&] { thrust::inclusive_scan(lookback::par.on(s), data.data(), data.data() + many, out.data()); });
+  test::captured graph(s, [&] {
+    thrust::inclusive_scan(lookback::par.on(s), data.data(), data.data() + many, out.data());
+  });
   for (int replay = 0; replay < 2; ++replay) {
     out.poison();
     graph.launch(s);

@@ -3,7 +3,9 @@
 # Units with different default streams share no function that chooses a stream: of two that have the
 # same name, the linker would keep one, and one unit would scan on the other's stream.
 cmake_minimum_required(VERSION 3.25)
-set(chooses_stream "_ZN?K?8lookback6detail[A-Za-z0-9_]*(3run|6run_by|8run_call|9scan_call|11stream_here)[A-Za-z0-9_]*")
+set(chooses_stream "_ZN?K?8lookback6detail([A-Za-z0-9_]*[a-z])?(3run|6run_by|8run_call|9scan_call|11stream_here)[A-Za-z0-9_]*"
+    "|_ZN8lookback6detail13unit_launcher[A-Za-z0-9_]*")
+string(CONCAT chooses_stream ${chooses_stream})
 
 string(REPLACE "|" ";" objects "${OBJECTS}")
 list(LENGTH objects count)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Arguments that CUB and Thrust take and a stricter library would not: futures behind explicit template arguments,
-// outputs that are assigned to, iterators without nested types, volatile input, every function object that the host can
-// call or need not.
+// Arguments that CUB and Thrust take and a stricter library would not: futures behind explicit
+// template arguments, outputs that are assigned to, iterators without nested types, volatile input,
+// every function object that the host can call or need not.
 #include <lookback/device_scan.cuh>
 #include <lookback/scan.cuh>
 
@@ -27,7 +27,8 @@ const test::plus<number> sum{};
 /// Lengths that take each path of the dispatch.
 template <class Random>
 std::vector<std::size_t> lengths(Random &random) {
-  return test::to_try({1, 2000 + random() % 2000, 50000 + random() % 1000, 3000000 + random() % 1000}, random);
+  return test::to_try(
+      {1, 2000 + random() % 2000, 50000 + random() % 1000, 3000000 + random() % 1000}, random);
 }
 
 /// Numbers whose prefix sums fit into 32 bits.
@@ -38,11 +39,13 @@ std::vector<number> small_numbers(std::size_t n, Random &random) {
 
 } // namespace
 
-// A pointer can be taken to every call of CUB's, with CUB's parameters. (No call is compiled for it.)
-#define TWO_PHASE(name, ...)                                                                                           \
-  static_assert(                                                                                                       \
-      std::is_pointer<decltype(static_cast<cudaError_t (*)(void *, std::size_t &, __VA_ARGS__, cudaStream_t)>(         \
-          &Library::name))>::value,                                                                                    \
+// A pointer can be taken to every call of CUB's, with CUB's parameters. (No call is compiled for
+// it.)
+#define TWO_PHASE(name, ...)                                                                       \
+  static_assert(                                                                                   \
+      std::is_pointer<                                                                             \
+          decltype(static_cast<cudaError_t (*)(void *, std::size_t &, __VA_ARGS__, cudaStream_t)>( \
+              &Library::name))>::value,                                                            \
       "DeviceScan::" #name)
 
 namespace {
@@ -76,7 +79,8 @@ template struct two_phase_calls<DeviceScan, lookback::FutureValue>;
 
 } // namespace
 
-TEST_CASE("DeviceScan: a future is read on the device, whatever template arguments the call spells out") {
+TEST_CASE(
+    "DeviceScan: a future is read on the device, whatever template arguments the call spells out") {
   TEST_RANDOM(random);
   const auto in = small_numbers(30000, random);
   const test::guarded_buffer<number> from(in);
@@ -85,7 +89,7 @@ TEST_CASE("DeviceScan: a future is read on the device, whatever template argumen
   const auto n = static_cast<int>(in.size());
   using T = test::plus<number>;
   const auto check = [&](const char *name, const std::vector<number> &expected, auto call) {
-    INFO(name);
+    INFO(doctest::String(name));
     to.upload(in);
     test::two_phases(call);
     CHECK_EQ(test::first_difference(to.download(), expected), test::nowhere);
@@ -93,8 +97,8 @@ TEST_CASE("DeviceScan: a future is read on the device, whatever template argumen
   const auto exclusive = test::serial_exclusive(in, sum, 17);
   const auto inclusive = test::serial_inclusive<number>(in, sum, 17);
   check("four arguments", exclusive, [&](void *storage, std::size_t &bytes) {
-    return DeviceScan::ExclusiveScan<number *, number *, T, number>(storage, bytes, from.data(), to.data(), {},
-                                                                    cub::FutureValue<number>(init.data()), n);
+    return DeviceScan::ExclusiveScan<number *, number *, T, number>(
+        storage, bytes, from.data(), to.data(), {}, cub::FutureValue<number>(init.data()), n);
   });
   check("the future's own type spelled out", exclusive, [&](void *storage, std::size_t &bytes) {
     return DeviceScan::ExclusiveScan<number *, number *, T, cub::FutureValue<number>, int>(
@@ -105,37 +109,38 @@ TEST_CASE("DeviceScan: a future is read on the device, whatever template argumen
         storage, bytes, from.data(), to.data(), {}, cub::FutureValue<number>(init.data()), n);
   });
   check("in place, CUB's five arguments", exclusive, [&](void *storage, std::size_t &bytes) {
-    return DeviceScan::ExclusiveScan<number *, T, number, number *, int>(storage, bytes, to.data(), {},
-                                                                         lookback::FutureValue<number>(init.data()), n);
+    return DeviceScan::ExclusiveScan<number *, T, number, number *, int>(
+        storage, bytes, to.data(), {}, lookback::FutureValue<number>(init.data()), n);
   });
   check("in place, three arguments", exclusive, [&](void *storage, std::size_t &bytes) {
     return DeviceScan::ExclusiveScan<number *, T, number>(storage, bytes, to.data(), {},
                                                           cub::FutureValue<number>(init.data()), n);
   });
   check("InclusiveScanInit", inclusive, [&](void *storage, std::size_t &bytes) {
-    return DeviceScan::InclusiveScanInit<number *, number *, T, number>(storage, bytes, from.data(), to.data(), {},
-                                                                        cub::FutureValue<number>(init.data()), n);
+    return DeviceScan::InclusiveScanInit<number *, number *, T, number>(
+        storage, bytes, from.data(), to.data(), {}, cub::FutureValue<number>(init.data()), n);
   });
   check("with an algorithm", exclusive, [&](void *storage, std::size_t &bytes) {
-    return DeviceScan::ExclusiveScan<number *, number *, T, number>(storage, bytes, from.data(), to.data(), {},
-                                                                    cub::FutureValue<number>(init.data()), n, nullptr,
-                                                                    lookback::fastest{});
+    return DeviceScan::ExclusiveScan<number *, number *, T, number>(
+        storage, bytes, from.data(), to.data(), {}, cub::FutureValue<number>(init.data()), n,
+        nullptr, lookback::fastest{});
   });
   check("one phase", exclusive, [&](void *storage, std::size_t &bytes) {
     bytes = 1;
     if (storage == nullptr) return cudaSuccess;
-    return DeviceScan::ExclusiveScan<number *, number *, T, number>(from.data(), to.data(), {},
-                                                                    cub::FutureValue<number>(init.data()), n);
+    return DeviceScan::ExclusiveScan<number *, number *, T, number>(
+        from.data(), to.data(), {}, cub::FutureValue<number>(init.data()), n);
   });
   check("one phase, InclusiveScanInit", inclusive, [&](void *storage, std::size_t &bytes) {
     bytes = 1;
     if (storage == nullptr) return cudaSuccess;
-    return DeviceScan::InclusiveScanInit<number *, number *, T, number>(from.data(), to.data(), {},
-                                                                        cub::FutureValue<number>(init.data()), n);
+    return DeviceScan::InclusiveScanInit<number *, number *, T, number>(
+        from.data(), to.data(), {}, cub::FutureValue<number>(init.data()), n);
   });
 }
 
-TEST_CASE("Both doors: results are assigned, not constructed, where the output is of another class") {
+TEST_CASE(
+    "Both doors: results are assigned, not constructed, where the output is of another class") {
   TEST_RANDOM(random);
   for (std::size_t n : lengths(random)) {
     INFO("n = ", n);
@@ -143,7 +148,8 @@ TEST_CASE("Both doors: results are assigned, not constructed, where the output i
     const auto keys = test::random_keys<number>(n, random);
     const auto labelled = [&](const std::vector<number> &values) {
       std::vector<test::assigned_number> result(n);
-      for (std::size_t i = 0; i < n; ++i) result[i].value = values[i], result[i].label = static_cast<number>(i);
+      for (std::size_t i = 0; i < n; ++i)
+        result[i].value = values[i], result[i].label = static_cast<number>(i);
       return result;
     };
     const test::guarded_buffer<number> from(in), device_keys(keys);
@@ -153,9 +159,11 @@ TEST_CASE("Both doors: results are assigned, not constructed, where the output i
     });
     CHECK(to.download() == labelled(test::serial_inclusive(in, sum)));
     test::two_phases([&](void *storage, std::size_t &bytes) {
-      return DeviceScan::ExclusiveSumByKey(storage, bytes, device_keys.data(), from.data(), to.data(), n);
+      return DeviceScan::ExclusiveSumByKey(storage, bytes, device_keys.data(), from.data(),
+                                           to.data(), n);
     });
-    CHECK(to.download() == labelled(test::serial_exclusive_by_key(keys, in, std::equal_to<number>{}, sum, number{0})));
+    CHECK(to.download() == labelled(test::serial_exclusive_by_key(keys, in, std::equal_to<number>{},
+                                                                  sum, number{0})));
     lookback::exclusive_scan(thrust::cuda::par, from.data(), from.data() + n, to.data(), number{9});
     CHECK(to.download() == labelled(test::serial_exclusive(in, sum, 9)));
     CHECK(to.guards_intact());
@@ -171,11 +179,13 @@ TEST_CASE("Both doors: iterators whose value types stand in std::iterator_traits
     test::guarded_buffer<number> to(n);
     const test::untyped_iterator<const number> first{from.data()};
     const test::untyped_iterator<number> result{to.data()};
-    test::two_phases(
-        [&](void *storage, std::size_t &bytes) { return DeviceScan::InclusiveSum(storage, bytes, first, result, n); });
+    test::two_phases([&](void *storage, std::size_t &bytes) {
+      return DeviceScan::InclusiveSum(storage, bytes, first, result, n);
+    });
     CHECK_EQ(test::first_difference(to.download(), test::serial_inclusive(in, sum)), test::nowhere);
     to.upload(in);
-    lookback::inclusive_scan(thrust::cuda::par, first, first + static_cast<std::ptrdiff_t>(n), result);
+    lookback::inclusive_scan(thrust::cuda::par, first, first + static_cast<std::ptrdiff_t>(n),
+                             result);
     CHECK_EQ(test::first_difference(to.download(), test::serial_inclusive(in, sum)), test::nowhere);
   }
 }
@@ -193,26 +203,32 @@ TEST_CASE("DeviceScan: pointers to volatile elements, and 128-bit counts") {
   });
   CHECK_EQ(test::first_difference(to.download(), test::serial_inclusive(in, sum)), test::nowhere);
   test::two_phases([&](void *storage, std::size_t &bytes) {
-    return DeviceScan::InclusiveSumByKey(storage, bytes, k, x, y, static_cast<unsigned __int128>(in.size()));
+    return DeviceScan::InclusiveSumByKey(storage, bytes, k, x, y,
+                                         static_cast<unsigned __int128>(in.size()));
   });
-  CHECK_EQ(test::first_difference(to.download(), test::serial_inclusive_by_key(keys, in, std::equal_to<number>{}, sum)),
+  CHECK_EQ(test::first_difference(to.download(), test::serial_inclusive_by_key(
+                                                     keys, in, std::equal_to<number>{}, sum)),
            test::nowhere);
   to.upload(in);
   test::two_phases([&](void *storage, std::size_t &bytes) {
     return DeviceScan::ExclusiveSum(storage, bytes, y, static_cast<__int128>(in.size()));
   });
-  CHECK_EQ(test::first_difference(to.download(), test::serial_exclusive(in, sum, 0)), test::nowhere);
+  CHECK_EQ(test::first_difference(to.download(), test::serial_exclusive(in, sum, 0)),
+           test::nowhere);
   std::size_t bytes = 0;
-  for (__int128 n : {static_cast<__int128>(-1), static_cast<__int128>(1) << 64, (static_cast<__int128>(1) << 64) + 5})
+  for (__int128 n : {static_cast<__int128>(-1), static_cast<__int128>(1) << 64,
+                     (static_cast<__int128>(1) << 64) + 5})
     CHECK_EQ(DeviceScan::InclusiveSum(nullptr, bytes, x, y, n), cudaErrorInvalidValue);
 }
 
-// Not in a TEST_CASE: nvcc takes lambdas for the device only in functions that have a name elsewhere, too.
+// Not in a TEST_CASE: nvcc takes lambdas for the device only in functions that have a name
+// elsewhere, too.
 namespace lambda_calls {
 
 using two_phase_call = std::function<cudaError_t(void *, std::size_t &)>;
 
-/// Sums by every kind of function object whose type of result the host knows, at `check(name, call)`.
+/// Sums by every kind of function object whose type of result the host knows, at `check(name,
+/// call)`.
 void with_known_results(const number *in, number *out, int n,
                         const std::function<void(const char *, two_phase_call)> &check) {
   const auto both = [] __host__ __device__(number a, number b) { return a + b; };
@@ -220,8 +236,9 @@ void with_known_results(const number *in, number *out, int n,
   const auto proclaimed = cuda::proclaim_return_type<number>(device);
   const auto widened = cuda::proclaim_return_type<number>([] __device__(number a) { return a; });
   const auto run = [&](const char *name, auto op) {
-    check(name,
-          [=](void *storage, std::size_t &bytes) { return DeviceScan::InclusiveScan(storage, bytes, in, out, op, n); });
+    check(name, [=](void *storage, std::size_t &bytes) {
+      return DeviceScan::InclusiveScan(storage, bytes, in, out, op, n);
+    });
     check(name, [=](void *, std::size_t &bytes) {
       bytes = 1;
       lookback::inclusive_scan(thrust::cuda::par, in, in + n, out, number{0}, op);
@@ -234,7 +251,8 @@ void with_known_results(const number *in, number *out, int n,
     });
     check(name, [=](void *, std::size_t &bytes) {
       bytes = 1;
-      lookback::transform_inclusive_scan(thrust::cuda::par, in, in + n, out, widened, number{0}, op);
+      lookback::transform_inclusive_scan(thrust::cuda::par, in, in + n, out, widened, number{0},
+                                         op);
       return cudaSuccess;
     });
   };
@@ -252,15 +270,16 @@ void with_any_lambda(const number *in, number *out, int n, number *exclusive) {
 void transformed_with_any_lambda(const number *in, number *exclusive, int n) {
   const auto add = [] __device__(number a, number b) { return a + b; };
   const auto same = [] __device__(number a) { return a; };
-  lookback::transform_exclusive_scan(thrust::cuda::par, in, in + n, exclusive, same, number{3}, add);
+  lookback::transform_exclusive_scan(thrust::cuda::par, in, in + n, exclusive, same, number{3},
+                                     add);
 }
 void by_key_with_any_lambda(const number *keys, const number *in, number *out, int n) {
   const auto add = [] __device__(number a, number b) { return a + b; };
   const auto equal = [] __device__(number a, number b) { return a == b; };
   lookback::inclusive_scan_by_key(thrust::cuda::par, keys, keys + n, in, out, equal, add);
 }
-cudaError_t compared_by_any_lambda(void *storage, std::size_t &bytes, const number *keys, const number *in, number *out,
-                                   int n) {
+cudaError_t compared_by_any_lambda(void *storage, std::size_t &bytes, const number *keys,
+                                   const number *in, number *out, int n) {
   const auto equal = [] __device__(number a, number b) { return a == b; };
   return DeviceScan::InclusiveSumByKey(storage, bytes, keys, in, out, n, equal);
 }
@@ -274,14 +293,16 @@ TEST_CASE("Both doors: lambdas") {
   const test::guarded_buffer<number> from(in), device_keys(keys);
   test::guarded_buffer<number> to(in.size()), exclusive(in.size());
   const auto n = static_cast<int>(in.size());
-  const auto inclusive_sums = test::serial_inclusive(in, sum), from_three = test::serial_exclusive(in, sum, 3);
+  const auto inclusive_sums = test::serial_inclusive(in, sum),
+             from_three = test::serial_exclusive(in, sum, 3);
   const auto by_key = test::serial_inclusive_by_key(keys, in, std::equal_to<number>{}, sum);
-  lambda_calls::with_known_results(from.data(), to.data(), n, [&](const char *name, const auto &call) {
-    INFO(name);
-    to.upload(in);
-    test::two_phases(call);
-    CHECK_EQ(test::first_difference(to.download(), inclusive_sums), test::nowhere);
-  });
+  lambda_calls::with_known_results(
+      from.data(), to.data(), n, [&](const char *name, const auto &call) {
+        INFO(doctest::String(name));
+        to.upload(in);
+        test::two_phases(call);
+        CHECK_EQ(test::first_difference(to.download(), inclusive_sums), test::nowhere);
+      });
   lambda_calls::with_any_lambda(from.data(), to.data(), n, exclusive.data());
   CHECK_EQ(test::first_difference(to.download(), inclusive_sums), test::nowhere);
   CHECK_EQ(test::first_difference(exclusive.download(), from_three), test::nowhere);
@@ -292,7 +313,8 @@ TEST_CASE("Both doors: lambdas") {
   CHECK_EQ(test::first_difference(to.download(), by_key), test::nowhere);
   to.upload(in);
   test::two_phases([&](void *storage, std::size_t &bytes) {
-    return lambda_calls::compared_by_any_lambda(storage, bytes, device_keys.data(), from.data(), to.data(), n);
+    return lambda_calls::compared_by_any_lambda(storage, bytes, device_keys.data(), from.data(),
+                                                to.data(), n);
   });
   CHECK_EQ(test::first_difference(to.download(), by_key), test::nowhere);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One-phase calls with the environments of CCCL 3.5 and newer, and cuda::args::deferred. Where CCCL is older, this file is
-// not compiled.
+// One-phase calls with the environments of CCCL 3.5 and newer, and cuda::args::deferred. Where CCCL
+// is older, this file is not compiled.
 #include <lookback/device_scan.cuh> // before anything of CCCL, whose queries it has only declared
 
 #include <support/device_call.cuh>
@@ -21,9 +21,10 @@ namespace determinism = cuda::execution::determinism;
 using lookback::DeviceScan;
 
 // Every one-phase call of CUB's exists, with CUB's parameters.
-#define EXISTS(name, ...)                                                                                              \
-  static_assert(std::is_pointer<decltype(static_cast<cudaError_t (*)(__VA_ARGS__)>(&Library::name))>::value,           \
-                "DeviceScan::" #name)
+#define EXISTS(name, ...)                                                                          \
+  static_assert(                                                                                   \
+      std::is_pointer<decltype(static_cast<cudaError_t (*)(__VA_ARGS__)>(&Library::name))>::value, \
+      "DeviceScan::" #name)
 
 namespace {
 
@@ -60,7 +61,8 @@ struct cccl_resource : test::logging_resource {
   void *allocate(cuda::stream_ref stream, std::size_t bytes, std::size_t alignment = 16) {
     return logging_resource::allocate(stream.get(), bytes, alignment);
   }
-  void deallocate(cuda::stream_ref stream, void *address, std::size_t bytes, std::size_t alignment = 16) noexcept {
+  void deallocate(cuda::stream_ref stream, void *address, std::size_t bytes,
+                  std::size_t alignment = 16) noexcept {
     logging_resource::deallocate(stream.get(), address, bytes, alignment);
   }
   void *allocate_sync(std::size_t bytes, std::size_t alignment = 16) {
@@ -129,7 +131,8 @@ TEST_CASE("DeviceScan in one phase: the memory resource of an environment of CCC
   }
   SUBCASE("beside a stream and a requirement") {
     const execution::prop stream{cuda::get_stream, cuda::stream_ref{static_cast<cudaStream_t>(s)}};
-    test::one_phase_calls(some, execution::env{cuda::execution::require(determinism::gpu_to_gpu), memory, stream});
+    test::one_phase_calls(
+        some, execution::env{cuda::execution::require(determinism::gpu_to_gpu), memory, stream});
     CHECK_EQ(log.allocations, 16);
     CHECK_EQ(log.stream, s);
   }
@@ -153,10 +156,11 @@ TEST_CASE("DeviceScan in one phase: the memory resource of an environment of CCC
 
 namespace {
 
-/// `call(scan, from, to, n, env)` twice with gpu_to_gpu: the bits of the two-phase call, for any type and operator.
+/// `call(scan, from, to, n, env)` twice with gpu_to_gpu: the bits of the two-phase call, for any
+/// type and operator.
 template <class T, class Call>
 void always_met(const char *name, const std::vector<T> &in, Call call) {
-  INFO(name);
+  INFO(doctest::String(name));
   const test::guarded_buffer<T> from(in), to(in.size());
   REQUIRE_CUDA(call(from.data(), to.data(), cuda::execution::require(determinism::gpu_to_gpu)));
   const auto once = to.download();
@@ -172,34 +176,40 @@ TEST_CASE("DeviceScan in one phase: require(gpu_to_gpu) for every type and opera
   const auto words = test::random_values<word>(some, random);
   std::vector<float> numbers;
   std::vector<test::affine> maps;
-  for (word x : words) numbers.push_back(static_cast<float>(x) * 0x1p-31f), maps.push_back({x | 1, x});
+  for (word x : words)
+    numbers.push_back(static_cast<float>(x) * 0x1p-31f), maps.push_back({x | 1, x});
   const test::guarded_buffer<word> keys(test::random_keys<word>(some, random));
   const lookback::plus plus{};
   const test::maximum<float> maximum{};
-  always_met("f32 sum", numbers, [=](auto x, auto y, auto env) { return DeviceScan::InclusiveSum(x, y, n, env); });
-  always_met("f32 maximum", numbers,
-             [=](auto x, auto y, auto env) { return DeviceScan::ExclusiveScan(x, y, maximum, -1.f, n, env); });
-  always_met("affine maps", maps,
-             [=](auto x, auto y, auto env) { return DeviceScan::InclusiveScan(x, y, test::compose_affine{}, n, env); });
+  always_met("f32 sum", numbers,
+             [=](auto x, auto y, auto env) { return DeviceScan::InclusiveSum(x, y, n, env); });
+  always_met("f32 maximum", numbers, [=](auto x, auto y, auto env) {
+    return DeviceScan::ExclusiveScan(x, y, maximum, -1.f, n, env);
+  });
+  always_met("affine maps", maps, [=](auto x, auto y, auto env) {
+    return DeviceScan::InclusiveScan(x, y, test::compose_affine{}, n, env);
+  });
   always_met("f32 sum by key", numbers, [&](auto x, auto y, auto env) {
     return DeviceScan::InclusiveScanByKey(keys.data(), x, y, plus, n, lookback::equal_to{}, env);
   });
   always_met("affine maps by key", maps, [&](auto x, auto y, auto env) {
-    return DeviceScan::ExclusiveScanByKey(keys.data(), x, y, test::compose_affine{}, test::affine{1, 0}, n,
-                                          lookback::equal_to{}, env);
+    return DeviceScan::ExclusiveScanByKey(keys.data(), x, y, test::compose_affine{},
+                                          test::affine{1, 0}, n, lookback::equal_to{}, env);
   });
 }
 
-TEST_CASE("DeviceScan: cuda::args::deferred is read on the device, in stream order, in both phases") {
+TEST_CASE(
+    "DeviceScan: cuda::args::deferred is read on the device, in stream order, in both phases") {
   TEST_RANDOM(random);
   const test::compose_words op{};
   const auto in = test::random_values<word>(some, random);
   const test::guarded_buffer<word> from(in);
   test::guarded_buffer<word> to(some), init(1);
   const test::stream s;
-  const auto bounded = cuda::args::deferred{init.data(), cuda::args::bounds<word{0}, word{0xffffffff}>()};
+  const auto bounded =
+      cuda::args::deferred{init.data(), cuda::args::bounds<word{0}, word{0xffffffff}>()};
   const auto check = [&](const char *name, const std::vector<word> &expected, auto call) {
-    INFO(name);
+    INFO(doctest::String(name));
     to.poison();
     init.poison();
     const word value = 0x50003;
@@ -210,16 +220,20 @@ TEST_CASE("DeviceScan: cuda::args::deferred is read on the device, in stream ord
   const auto inclusive = test::serial_inclusive<word>(in, op, 0x50003u);
   const cudaStream_t stream = s;
   check("one phase", inclusive, [&] {
-    return DeviceScan::InclusiveScanInit(from.data(), to.data(), op, cuda::args::deferred{init.data()}, some, stream);
+    return DeviceScan::InclusiveScanInit(from.data(), to.data(), op,
+                                         cuda::args::deferred{init.data()}, some, stream);
   });
-  check("one phase, with bounds", inclusive,
-        [&] { return DeviceScan::InclusiveScanInit(from.data(), to.data(), op, bounded, some, stream); });
+  check("one phase, with bounds", inclusive, [&] {
+    return DeviceScan::InclusiveScanInit(from.data(), to.data(), op, bounded, some, stream);
+  });
   check("exclusive", test::serial_exclusive(in, op, word{0x50003}), [&] {
-    return DeviceScan::ExclusiveScan(from.data(), to.data(), op, cuda::args::deferred{init.data()}, some, stream);
+    return DeviceScan::ExclusiveScan(from.data(), to.data(), op, cuda::args::deferred{init.data()},
+                                     some, stream);
   });
   std::size_t bytes = 0;
   const auto two_phases = [&](void *storage) {
-    return DeviceScan::InclusiveScanInit(storage, bytes, from.data(), to.data(), op, bounded, some, stream);
+    return DeviceScan::InclusiveScanInit(storage, bytes, from.data(), to.data(), op, bounded, some,
+                                         stream);
   };
   REQUIRE_CUDA(two_phases(nullptr));
   const test::guarded_buffer<unsigned char> storage(bytes);

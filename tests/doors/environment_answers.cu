@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is understood of an environment, without a GPU: its stream and its memory resource. Those of CCCL, where it is new
-// enough to have them.
+// What is understood of an environment, without a GPU: its stream and its memory resource. Those of
+// CCCL, where it is new enough to have them.
 #include <lookback/dispatch/environment.cuh>
 
 #include <doctest/doctest.h>
@@ -95,7 +95,8 @@ TEST_CASE("environments: the memory resource") {
   CHECK(std::is_same<resource_in<has_stream>, default_environment>::value);
 }
 
-TEST_CASE("environments: storage goes back where it came from, and a resource that throws is an error") {
+TEST_CASE(
+    "environments: storage goes back where it came from, and a resource that throws is an error") {
   counts count;
   using storage = lookback::detail::resource_storage<resource>;
   {
@@ -128,7 +129,9 @@ struct selector {
 };
 struct answers_both {
   resource own;
-  cuda::stream_ref query(const cuda::get_stream_t &) const noexcept { return cuda::stream_ref{environments::stream}; }
+  cuda::stream_ref query(const cuda::get_stream_t &) const noexcept {
+    return cuda::stream_ref{environments::stream};
+  }
   resource query(const cuda::mr::get_memory_resource_t &) const noexcept { return own; }
 };
 

@@ -37,14 +37,18 @@ struct calls_in_kernel {
 
 TEST_CASE("lookback::par, lookback::par_nosync: the nine scans without keys") {
   TEST_RANDOM(random);
-  for (std::size_t n : test::to_try({1, 2 + random() % 1000, 4097 + random() % 100000, 1 << 21}, random)) {
+  for (std::size_t n :
+       test::to_try({1, 2 + random() % 1000, 4097 + random() % 100000, 1 << 21}, random)) {
     const test::words in = test::random_values<test::word>(n, random);
     const test::guarded_buffer<test::word> device_in(in);
     test::guarded_buffer<test::word> out(n);
-    const test::scan_arguments arguments{device_in.data(), device_in.data() + n, nullptr, out.data()};
-    test::visit_scans<through_thrust>(in, [&](const char *name, const test::words &expected, auto call) {
-      test::check_every_policy(name, out, expected, [&](const auto &policy) { return call(policy, arguments); });
-    });
+    const test::scan_arguments arguments{device_in.data(), device_in.data() + n, nullptr,
+                                         out.data()};
+    test::visit_scans<through_thrust>(
+        in, [&](const char *name, const test::words &expected, auto call) {
+          test::check_every_policy(name, out, expected,
+                                   [&](const auto &policy) { return call(policy, arguments); });
+        });
   }
 }
 

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT A captured scan in a graph: its temporary storage is the graph's,
-// for as long as anything of it can run.
+// SPDX-License-Identifier: MIT
+// A captured scan in a graph: its temporary storage is the graph's, for as long as anything of it
+// can run.
 #include <lookback/execution_policy.cuh>
 
 #include <support/allocator.cuh>

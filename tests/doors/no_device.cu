@@ -13,8 +13,8 @@
 #include <deque>
 #include <vector>
 
-/// Nothing of it can be called on a device, its copy constructor neither. (Not in the unnamed namespace: nvcc's pass for
-/// the device calls nothing of it either, and would warn.)
+/// Nothing of it can be called on a device, its copy constructor neither. (Not in the unnamed
+/// namespace: nvcc's pass for the device calls nothing of it either, and would warn.)
 struct plus_on_the_host {
   plus_on_the_host() = default;
   plus_on_the_host(const plus_on_the_host &) {}
@@ -23,7 +23,9 @@ struct plus_on_the_host {
 
 namespace {
 
-bool is_no_device(cudaError_t error) { return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver; }
+bool is_no_device(cudaError_t error) {
+  return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
+}
 
 constexpr int n = 100000;
 
@@ -33,15 +35,19 @@ TEST_CASE("DeviceScan without a device: the error") {
   std::vector<std::uint32_t> data(n);
   std::vector<char> temporary;
   std::size_t bytes = 0;
-  const cudaError_t query = lookback::DeviceScan::InclusiveSum(nullptr, bytes, data.data(), data.data(), n);
+  const cudaError_t query =
+      lookback::DeviceScan::InclusiveSum(nullptr, bytes, data.data(), data.data(), n);
   CHECK((query == cudaSuccess || is_no_device(query)));
   temporary.resize(bytes + (1 << 20));
   bytes = temporary.size();
-  CHECK(is_no_device(lookback::DeviceScan::InclusiveSum(temporary.data(), bytes, data.data(), data.data(), n)));
-  CHECK(is_no_device(lookback::DeviceScan::InclusiveSum(temporary.data(), bytes, data.data(), data.data(), 100)));
+  CHECK(is_no_device(
+      lookback::DeviceScan::InclusiveSum(temporary.data(), bytes, data.data(), data.data(), n)));
+  CHECK(is_no_device(
+      lookback::DeviceScan::InclusiveSum(temporary.data(), bytes, data.data(), data.data(), 100)));
 }
 
-TEST_CASE("thrust::inclusive_scan with lookback's policies without a device: thrust::system_error") {
+TEST_CASE(
+    "thrust::inclusive_scan with lookback's policies without a device: thrust::system_error") {
   std::vector<std::uint32_t> data(n);
   const auto error_of = [&](const auto &policy, int count) {
     try {

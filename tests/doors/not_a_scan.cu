@@ -34,7 +34,8 @@ void check_falls_through(const char *name, const Policy &policy) {
   thrust::transform(policy, first, last, first, twice{});
   for (auto &value : values) value *= 2;
   CHECK_EQ(test::first_difference(data.download(), values), test::nowhere);
-  CHECK_EQ(thrust::reduce(policy, first, last), std::accumulate(values.begin(), values.end(), std::uint32_t{0}));
+  CHECK_EQ(thrust::reduce(policy, first, last),
+           std::accumulate(values.begin(), values.end(), std::uint32_t{0}));
   thrust::sort(policy, first, last);
   std::sort(values.begin(), values.end());
   CHECK_EQ(test::first_difference(data.download(), values), test::nowhere);
@@ -55,7 +56,8 @@ TEST_CASE("lookback::par, lookback::par_nosync: what is not a scan falls through
   const auto allocations = arena.allocations();
   CHECK_GT(allocations, 0);
   check_falls_through("par.with(chained)", lookback::par.with(lookback::chained<>{}));
-  check_falls_through("par(alloc).on(s).with(chained)", lookback::par(arena).on(s).with(lookback::chained<>{}));
+  check_falls_through("par(alloc).on(s).with(chained)",
+                      lookback::par(arena).on(s).with(lookback::chained<>{}));
   CHECK_EQ(arena.allocations(), 2 * allocations);
   check_falls_through("par_nosync", lookback::par_nosync);
   check_falls_through("par_nosync.on(s)", lookback::par_nosync.on(s));

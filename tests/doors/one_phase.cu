@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One-phase calls with environments that need no CCCL: none at all, streams, objects that have one, memory resources.
+// One-phase calls with environments that need no CCCL: none at all, streams, objects that have one,
+// memory resources.
 #include <lookback/device_scan.cuh>
 
-// The door has to be complete before CCCL's environments are: nothing of them may be in sight above this line.
+// The door has to be complete before CCCL's environments are: nothing of them may be in sight above
+// this line.
 #if defined(CUB_VERSION) || defined(THRUST_VERSION)
 #error "lookback/device_scan.cuh includes CUB or Thrust"
 #endif
@@ -42,11 +44,13 @@ struct has_nothing {};
 TEST_CASE("DeviceScan in one phase: the results of a serial scan") {
   TEST_RANDOM(random);
   const test::stream s;
-  for (std::size_t n : test::to_try({1, 3000 + random() % 1000, 40000 + random() % 1000, 3000000}, random)) {
+  for (std::size_t n :
+       test::to_try({1, 3000 + random() % 1000, 40000 + random() % 1000, 3000000}, random)) {
     test::one_phase_calls(n);
     test::one_phase_calls(n, static_cast<cudaStream_t>(s));
   }
-  for (std::size_t n : {std::size_t{0}, std::size_t{100000}}) test::one_phase_calls(n, has_nothing{});
+  for (std::size_t n : {std::size_t{0}, std::size_t{100000}})
+    test::one_phase_calls(n, has_nothing{});
 }
 
 TEST_CASE("DeviceScan in one phase: the environment's stream") {
@@ -90,6 +94,7 @@ TEST_CASE("DeviceScan in one phase: bad input") {
   const test::guarded_buffer<int> data(std::vector<int>(10, 1));
   CHECK_EQ(DeviceScan::InclusiveSum(data.data(), -1), cudaErrorInvalidValue);
   CHECK_EQ(DeviceScan::InclusiveSum(data.data(), data.data(), UINT64_MAX), cudaErrorInvalidValue);
-  CHECK_EQ(DeviceScan::ExclusiveSumByKey(data.data(), data.data(), data.data(), -5), cudaErrorInvalidValue);
+  CHECK_EQ(DeviceScan::ExclusiveSumByKey(data.data(), data.data(), data.data(), -5),
+           cudaErrorInvalidValue);
   CHECK_CUDA(cudaDeviceSynchronize());
 }

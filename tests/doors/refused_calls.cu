@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls that must not compile: each gives one error, by the message that refused_calls.cmake counts.
+// Calls that must not compile: each gives one error, by the message that refused_calls.cmake
+// counts.
 #include <lookback/device_scan.cuh>
 #include <lookback/scan.cuh>
 
@@ -21,23 +22,27 @@ void lambdas_at_the_cub_door(void *storage, std::size_t &bytes, const int *in, i
 
 void lambdas_at_the_thrust_door(const int *in, int *out, int n) {
   const thrust::plus<long> sum{};
-  lookback::inclusive_scan(thrust::cuda::par, in, in + n, out, 0, DEVICE_SUM);                   // 7
-  lookback::transform_inclusive_scan(thrust::cuda::par, in, in + n, out, DEVICE_WIDEN, sum);     // 8
-  lookback::transform_inclusive_scan(thrust::cuda::par, in, in + n, out, DEVICE_WIDEN, 0L, sum); // 9
+  lookback::inclusive_scan(thrust::cuda::par, in, in + n, out, 0, DEVICE_SUM);               // 7
+  lookback::transform_inclusive_scan(thrust::cuda::par, in, in + n, out, DEVICE_WIDEN, sum); // 8
+  lookback::transform_inclusive_scan(thrust::cuda::par, in, in + n, out, DEVICE_WIDEN, 0L,
+                                     sum); // 9
 }
 
-void initial_values_by_key(void *storage, std::size_t &bytes, const int *in, int *out, long *later) {
+void initial_values_by_key(void *storage, std::size_t &bytes, const int *in, int *out,
+                           long *later) {
   const lookback::plus sum{};
   const lookback::FutureValue<int> of_int(out);
   const lookback::FutureValue<long> of_long(later);
   DeviceScan::ExclusiveScanByKey(storage, bytes, in, in, out, sum, of_int, 5); // 1
   // Not converted to the type that the call spells out, which would read it on the host.
-  DeviceScan::ExclusiveScanByKey<const int *, const int *, int *, lookback::plus, long>(storage, bytes, in, in, out,
-                                                                                        sum, of_long, 5); // 2
+  DeviceScan::ExclusiveScanByKey<const int *, const int *, int *, lookback::plus, long>(
+      storage, bytes, in, in, out, sum, of_long, 5); // 2
 }
 
 void initial_values_of_another_type(void *storage, std::size_t &bytes, const int *in, int *out) {
   const lookback::FutureValue<int> later(out);
-  DeviceScan::ExclusiveScan<const int *, int *, lookback::plus, long>(storage, bytes, in, out, {}, later, 5);      // 1
-  DeviceScan::InclusiveScanInit<const int *, int *, lookback::plus, short>(storage, bytes, in, out, {}, later, 5); // 2
+  DeviceScan::ExclusiveScan<const int *, int *, lookback::plus, long>(storage, bytes, in, out, {},
+                                                                      later, 5); // 1
+  DeviceScan::InclusiveScanInit<const int *, int *, lookback::plus, short>(storage, bytes, in, out,
+                                                                           {}, later, 5); // 2
 }

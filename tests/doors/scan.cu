@@ -12,8 +12,8 @@ TEST_FUNCTIONS(free_functions, lookback);
 
 /// With each policy: the results, and in a captured stream whose kernels they came from.
 template <class Call>
-void check_policies(const char *call_name, test::guarded_buffer<test::word> &out, const test::words &expected,
-                    Call call) {
+void check_policies(const char *call_name, test::guarded_buffer<test::word> &out,
+                    const test::words &expected, Call call) {
   INFO("call ", call_name, ", n = ", expected.size());
   test::stream s;
   test::arena_allocator arena;
@@ -48,15 +48,19 @@ void check_policies(const char *call_name, test::guarded_buffer<test::word> &out
 
 } // namespace
 
-TEST_CASE("lookback::inclusive_scan and the other free functions: lookback's policies and Thrust's own") {
+TEST_CASE(
+    "lookback::inclusive_scan and the other free functions: lookback's policies and Thrust's own") {
   TEST_RANDOM(random);
   for (std::size_t n : test::to_try({1, 2 + random() % 100000, 1 << 20 | 1}, random)) {
-    const test::words in = test::random_values<test::word>(n, random), keys = test::random_keys<test::word>(n, random);
+    const test::words in = test::random_values<test::word>(n, random),
+                      keys = test::random_keys<test::word>(n, random);
     const test::guarded_buffer<test::word> device_in(in), device_keys(keys);
     test::guarded_buffer<test::word> out(n);
-    const test::scan_arguments arguments{device_in.data(), device_in.data() + n, device_keys.data(), out.data()};
+    const test::scan_arguments arguments{device_in.data(), device_in.data() + n, device_keys.data(),
+                                         out.data()};
     const auto check = [&](const char *name, const test::words &expected, auto call) {
-      check_policies(name, out, expected, [&](const auto &policy) { return call(policy, arguments); });
+      check_policies(name, out, expected,
+                     [&](const auto &policy) { return call(policy, arguments); });
     };
     test::visit_scans<free_functions>(in, check);
     test::visit_scans_by_key<free_functions>(keys, in, check);
@@ -66,11 +70,13 @@ TEST_CASE("lookback::inclusive_scan and the other free functions: lookback's pol
 TEST_CASE("lookback::inclusive_scan and the other free functions: lookback::host") {
   TEST_RANDOM(random);
   const std::size_t n = 1 + random() % 200000;
-  const test::words in = test::random_values<test::word>(n, random), keys = test::random_keys<test::word>(n, random);
+  const test::words in = test::random_values<test::word>(n, random),
+                    keys = test::random_keys<test::word>(n, random);
   const auto check = [&](const char *name, const test::words &expected, auto call) {
     INFO("call ", name, ", n = ", n);
     test::words out(n);
-    CHECK_EQ(call(lookback::host, test::scan_arguments{in.data(), in.data() + n, keys.data(), out.data()}),
+    CHECK_EQ(call(lookback::host,
+                  test::scan_arguments{in.data(), in.data() + n, keys.data(), out.data()}),
              out.data() + n);
     CHECK_EQ(test::first_difference(out, expected), test::nowhere);
   };

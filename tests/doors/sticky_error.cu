@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A kernel that failed earlier leaves an error that no call can clear: a program of its own, since nothing works after it.
+// A kernel that failed earlier leaves an error that no call can clear: a program of its own, since
+// nothing works after it.
 #include <lookback/lookback.cuh>
 
 #include <support/buffers.cuh>
@@ -29,6 +30,8 @@ TEST_CASE("an earlier kernel's sticky error is reported by every door") {
   REQUIRE_NE(cudaDeviceSynchronize(), cudaSuccess);
 
   CHECK_NE(lookback::DeviceScan::InclusiveSum(temporary, bytes, data, data, n), cudaSuccess);
-  CHECK_THROWS_AS(thrust::inclusive_scan(lookback::par, data, data + n, data), thrust::system_error);
-  CHECK_THROWS_AS(thrust::inclusive_scan(lookback::par_nosync, data, data + n, data), thrust::system_error);
+  CHECK_THROWS_AS(thrust::inclusive_scan(lookback::par, data, data + n, data),
+                  thrust::system_error);
+  CHECK_THROWS_AS(thrust::inclusive_scan(lookback::par_nosync, data, data + n, data),
+                  thrust::system_error);
 }

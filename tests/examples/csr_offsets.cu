@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Where does every vertex's row start in the compressed sparse rows of a graph? A histogram of the edges'
-// sources gives the degrees, their exclusive scan the row offsets.
+// Where does every vertex's row start in the compressed sparse rows of a graph? A histogram of the
+// edges' sources gives the degrees, their exclusive scan the row offsets.
 //
 //   csr_offsets FILE [VERTEX]   edges from a text file
 //   csr_offsets --random SEED   a million random edges between 2^16 vertices
 //   csr_offsets                 the same with a fresh seed
 //
-// prints the number of vertices and edges, the largest degree, and the offset of vertex VERTEX (the middle
-// one by default). Vertices count from 0; the largest number in the file is the last vertex. A line of the
-// file is "source target"; further columns, such as a weight, are ignored, and '#' starts a comment.
+// prints the number of vertices and edges, the largest degree, and the offset of vertex VERTEX (the
+// middle one by default). Vertices count from 0; the largest number in the file is the last vertex.
+// A line of the file is "source target"; further columns, such as a weight, are ignored, and '#'
+// starts a comment.
 #include "example.cuh"
 
 #include <thrust/copy.h>
@@ -54,28 +55,34 @@ graph random_graph(std::uint64_t seed) {
   graph g{1 << 16, std::vector<std::uint32_t>(1'000'000)};
   std::mt19937_64 random(seed);
   // The product of two numbers favours the low vertices, as the degrees of real graphs are uneven.
-  for (std::uint32_t &source : g.sources) source = std::uint32_t((random() >> 56) * (random() >> 56));
+  for (std::uint32_t &source : g.sources)
+    source = std::uint32_t((random() >> 56) * (random() >> 56));
   std::printf("random  seed %zu\n", std::size_t(seed));
   return g;
 }
 
-/// offsets[v] is the number of edges whose source is below v; the last offset is the number of edges.
+/// offsets[v] is the number of edges whose source is below v; the last offset is the number of
+/// edges.
 struct csr {
   example::vector<std::uint64_t> degrees, offsets; // vertices + 1
 };
 
 csr row_offsets(const graph &g) {
-  csr rows{example::vector<std::uint64_t>(g.vertices + 1), example::vector<std::uint64_t>(g.vertices + 1)};
+  csr rows{example::vector<std::uint64_t>(g.vertices + 1),
+           example::vector<std::uint64_t>(g.vertices + 1)};
 
   // Histogram: equal sources side by side, then the length of every run.
-  example::vector<std::uint32_t> sources(g.sources.begin(), g.sources.end()), present(sources.size());
+  example::vector<std::uint32_t> sources(g.sources.begin(), g.sources.end()),
+      present(sources.size());
   example::vector<std::uint64_t> ones(sources.size(), 1), counts(sources.size());
   thrust::sort(example::policy, sources.begin(), sources.end());
   const auto runs = thrust::reduce_by_key(example::policy, sources.begin(), sources.end(),
                                           ones.begin(), present.begin(), counts.begin());
-  thrust::scatter(example::policy, counts.begin(), runs.second, present.begin(), rows.degrees.begin());
+  thrust::scatter(example::policy, counts.begin(), runs.second, present.begin(),
+                  rows.degrees.begin());
 
-  thrust::exclusive_scan(example::policy, rows.degrees.begin(), rows.degrees.end(), rows.offsets.begin());
+  thrust::exclusive_scan(example::policy, rows.degrees.begin(), rows.degrees.end(),
+                         rows.offsets.begin());
   return rows;
 }
 
@@ -84,10 +91,12 @@ void check(const graph &g, const std::vector<std::uint64_t> &offsets) {
   std::vector<std::uint64_t> expected(g.vertices + 1);
   for (const std::uint32_t source : g.sources) ++expected[source + std::size_t(1)];
   for (std::size_t v = 0; v < g.vertices; ++v) expected[v + 1] += expected[v];
-  const auto wrong = std::mismatch(expected.begin(), expected.end(), offsets.begin(), offsets.end());
+  const auto wrong =
+      std::mismatch(expected.begin(), expected.end(), offsets.begin(), offsets.end());
   if (wrong.first != expected.end())
-    throw std::runtime_error("the offset of vertex " + std::to_string(wrong.first - expected.begin()) +
-                             " is " + std::to_string(*wrong.second) + " by the scan and " +
+    throw std::runtime_error("the offset of vertex " +
+                             std::to_string(wrong.first - expected.begin()) + " is " +
+                             std::to_string(*wrong.second) + " by the scan and " +
                              std::to_string(*wrong.first) + " by a serial pass");
 }
 
@@ -103,8 +112,8 @@ void csr_offsets(const std::vector<std::string> &arguments) {
   if (count == 2 && !seeded) {
     vertex = example::number(arguments[1], "VERTEX", 0, UINT32_MAX);
     if (vertex >= g.vertices)
-      throw example::bad_input("there is no vertex " + arguments[1] + ": '" + arguments[0] + "' has " +
-                               std::to_string(g.vertices) + " vertices");
+      throw example::bad_input("there is no vertex " + arguments[1] + ": '" + arguments[0] +
+                               "' has " + std::to_string(g.vertices) + " vertices");
   }
   example::require_processor();
 
@@ -113,12 +122,13 @@ void csr_offsets(const std::vector<std::string> &arguments) {
   thrust::copy(rows.offsets.begin(), rows.offsets.end(), offsets.begin());
   check(g, offsets);
 
-  std::printf("graph   %zu vertices, %zu edges\nserial  the same offsets\n", std::size_t(g.vertices),
-              g.sources.size());
+  std::printf("graph   %zu vertices, %zu edges\nserial  the same offsets\n",
+              std::size_t(g.vertices), g.sources.size());
   if (g.vertices == 0) return;
-  const auto largest = thrust::max_element(example::policy, rows.degrees.begin(), rows.degrees.end());
-  std::printf("degree  vertex %zu has the largest, %zu\n", std::size_t(largest - rows.degrees.begin()),
-              std::size_t(*largest));
+  const auto largest =
+      thrust::max_element(example::policy, rows.degrees.begin(), rows.degrees.end());
+  std::printf("degree  vertex %zu has the largest, %zu\n",
+              std::size_t(largest - rows.degrees.begin()), std::size_t(*largest));
   std::printf("offset  the edges of vertex %zu start at %zu\n", std::size_t(vertex),
               std::size_t(offsets[vertex]));
 }

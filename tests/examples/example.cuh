@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What both examples need around their scan: the processor they run on, their arguments, their exit status.
+// What both examples need around their scan: the processor they run on, their arguments, their exit
+// status.
 #pragma once
 
 #include <lookback/execution_policy.cuh>
@@ -24,7 +25,8 @@
 
 namespace example {
 
-// The one difference between the two processors: nvcc builds for the GPU, any other compiler for the CPU.
+// The one difference between the two processors: nvcc builds for the GPU, any other compiler for
+// the CPU.
 #if defined(__CUDACC__)
 constexpr const char *processor = "GPU";
 const auto &policy = lookback::par;
@@ -64,8 +66,8 @@ inline std::uint64_t number(const std::string &text, const char *name, std::uint
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < first || value > last)
-    throw bad_input(std::string(name) + " must be a whole number from " + std::to_string(first) + " to " +
-                    std::to_string(last) + ", not '" + text + "'");
+    throw bad_input(std::string(name) + " must be a whole number from " + std::to_string(first) +
+                    " to " + std::to_string(last) + ", not '" + text + "'");
   return value;
 }
 

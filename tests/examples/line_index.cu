@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Where does every line of a text file start? One transform scan numbers the lines, one scatter stores where
-// they start.
+// Where does every line of a text file start? One transform scan numbers the lines, one scatter
+// stores where they start.
 //
 //   line_index FILE [LINE [CHUNK_BYTES]]
 //
-// prints the number of lines, the longest line, and the offset of line LINE (the middle one by default).
-// Lines count from 1. A line ends with "\n" or "\r\n", which its length leaves out; the last may lack it.
-// The file may have any size: chunks of CHUNK_BYTES (64 MiB by default) pass through memory, where they take
-// 10 to 18 bytes per byte; what stays is 8 bytes per line.
+// prints the number of lines, the longest line, and the offset of line LINE (the middle one by
+// default). Lines count from 1. A line ends with "\n" or "\r\n", which its length leaves out; the
+// last may lack it. The file may have any size: chunks of CHUNK_BYTES (64 MiB by default) pass
+// through memory, where they take 10 to 18 bytes per byte; what stays is 8 bytes per line.
 #include "example.cuh"
 
 #include <cuda/std/functional>
@@ -29,24 +29,27 @@ struct is_newline {
 /// The starts of the lines of a text that arrives in chunks.
 class line_starts {
 public:
-  /// Takes the next n > 0 bytes of the text, of which before[i] is the byte before byte i: a newline before
-  /// the first. A line starts at byte i when before[i] is a newline, and then it has as many lines before it
-  /// in this chunk as before[0], ..., before[i - 1] have newlines. So one exclusive scan says where in the
-  /// list each start belongs. The type of the initial value, 64 bits here, is the type of the sums.
+  /// Takes the next n > 0 bytes of the text, of which before[i] is the byte before byte i: a
+  /// newline before the first. A line starts at byte i when before[i] is a newline, and then it has
+  /// as many lines before it in this chunk as before[0], ..., before[i - 1] have newlines. So one
+  /// exclusive scan says where in the list each start belongs. The type of the initial value, 64
+  /// bits here, is the type of the sums.
   void append(const char *before, std::size_t n) {
     bytes.assign(before, before + n);
     place.resize(n); // 8 bytes a byte
 
     const double begin = example::now();
-    thrust::transform_exclusive_scan(example::policy, bytes.begin(), bytes.end(), place.begin(), is_newline{},
-                                     std::uint64_t{0}, cuda::std::plus<std::uint64_t>{});
+    thrust::transform_exclusive_scan(example::policy, bytes.begin(), bytes.end(), place.begin(),
+                                     is_newline{}, std::uint64_t{0},
+                                     cuda::std::plus<std::uint64_t>{});
     scan_seconds += example::now() - begin;
 
-    const std::uint64_t count = place.back() + is_newline{}(before[n - 1]); // lines that start in this chunk
+    const std::uint64_t count =
+        place.back() + is_newline{}(before[n - 1]); // lines that start in this chunk
     if (starts.size() < count) starts.resize(count);
     const auto offset = thrust::make_counting_iterator(text_bytes);
-    thrust::scatter_if(example::policy, offset, offset + n, place.begin(), bytes.begin(), starts.begin(),
-                       is_newline{});
+    thrust::scatter_if(example::policy, offset, offset + n, place.begin(), bytes.begin(),
+                       starts.begin(), is_newline{});
 
     all.resize(all.size() + count);
     thrust::copy(starts.begin(), starts.begin() + count, all.end() - count);
@@ -76,7 +79,8 @@ std::string summary(std::uint64_t lines, std::uint64_t bytes, line longest) {
 /// Says on stderr how far a large file is, every 10 %.
 class progress {
 public:
-  progress(const char *stage, std::uint64_t size) : stage(stage), size(size > (64 << 20) ? size : 0) {}
+  progress(const char *stage, std::uint64_t size)
+      : stage(stage), size(size > (64 << 20) ? size : 0) {}
   void operator()(std::uint64_t done) {
     // A file may grow while it is read: nothing beyond 100 %.
     if (size == 0 || std::min(done, size) * 10 / size <= tenths) return;
@@ -104,7 +108,8 @@ std::string index_file(const std::string &path, std::uint64_t size, std::size_t 
   progress show("indexing", size);
   line longest;
   // The line ends before byte `end` of the text, with these two bytes.
-  const auto finish_line = [&](std::uint64_t number, std::uint64_t end, char last_but_one, char last) {
+  const auto finish_line = [&](std::uint64_t number, std::uint64_t end, char last_but_one,
+                               char last) {
     std::uint64_t length = end - index.all[number - 1];
     if (last == '\n') length -= length > 1 && last_but_one == '\r' ? 2 : 1;
     if (number == 1 || length > longest.length) longest = {number, length};
@@ -127,8 +132,8 @@ std::string index_file(const std::string &path, std::uint64_t size, std::size_t 
   return summary(index.all.size(), index.text_bytes, longest);
 }
 
-/// The summary by a serial pass, byte after byte. Throws where a line starts at another byte than in the
-/// index.
+/// The summary by a serial pass, byte after byte. Throws where a line starts at another byte than
+/// in the index.
 std::string serial_pass(const std::string &path, std::uint64_t size, const line_starts &index) {
   std::ifstream file = example::open(path);
   progress show("checking", size);
@@ -145,8 +150,9 @@ std::string serial_pass(const std::string &path, std::uint64_t size, const line_
       if (previous == '\n') {
         start = position;
         if (lines == index.all.size() || index.all[lines] != start)
-          throw std::runtime_error("the index is wrong: by a serial pass, line " + std::to_string(lines + 1) +
-                                   " starts at byte " + std::to_string(start));
+          throw std::runtime_error("the index is wrong: by a serial pass, line " +
+                                   std::to_string(lines + 1) + " starts at byte " +
+                                   std::to_string(start));
         ++lines;
       }
       if (block[i] == '\n') finish_line(position - start - (previous == '\r'));
@@ -163,12 +169,14 @@ void line_index(const std::vector<std::string> &arguments) {
   if (arguments.empty() || arguments.size() > 3)
     throw example::bad_input("usage: line_index FILE [LINE [CHUNK_BYTES]]");
   const std::string &path = arguments[0];
-  std::uint64_t wanted = arguments.size() > 1 ? example::number(arguments[1], "LINE", 1, UINT64_MAX) : 0;
+  std::uint64_t wanted =
+      arguments.size() > 1 ? example::number(arguments[1], "LINE", 1, UINT64_MAX) : 0;
   const std::uint64_t chunk_bytes =
       arguments.size() > 2 ? example::number(arguments[2], "CHUNK_BYTES", 1, 1 << 30) : 64 << 20;
   std::error_code not_regular;
   const std::uint64_t size = std::filesystem::file_size(path, not_regular);
-  if (not_regular) throw example::bad_input("cannot index '" + path + "': " + not_regular.message());
+  if (not_regular)
+    throw example::bad_input("cannot index '" + path + "': " + not_regular.message());
   example::open(path); // an unreadable file is reported before a missing GPU
   example::require_processor();
 
@@ -178,12 +186,13 @@ void line_index(const std::vector<std::string> &arguments) {
   const double seconds = example::now() - begin;
   const std::string serial = serial_pass(path, size, index);
   if (serial != indexed)
-    throw std::runtime_error("the index is wrong: it has " + indexed + "; a serial pass finds " + serial);
+    throw std::runtime_error("the index is wrong: it has " + indexed + "; a serial pass finds " +
+                             serial);
 
   const std::uint64_t lines = index.all.size();
   if (wanted > lines)
-    throw example::bad_input("there is no line " + std::to_string(wanted) + ": '" + path + "' has " +
-                             std::to_string(lines) + " lines");
+    throw example::bad_input("there is no line " + std::to_string(wanted) + ": '" + path +
+                             "' has " + std::to_string(lines) + " lines");
   if (wanted == 0) wanted = (lines + 1) / 2;
 
   std::printf("index   %s\nserial  the same\n", indexed.c_str());
@@ -192,7 +201,8 @@ void line_index(const std::vector<std::string> &arguments) {
               std::size_t(index.all[wanted - 1]));
   std::printf("scan    %.2f GB/s of text on the %s\n", index.text_bytes * 1e-9 / index.scan_seconds,
               example::processor);
-  std::printf("whole   %.2f GB/s of text, reading the file included\n", index.text_bytes * 1e-9 / seconds);
+  std::printf("whole   %.2f GB/s of text, reading the file included\n",
+              index.text_bytes * 1e-9 / seconds);
 }
 
 } // namespace

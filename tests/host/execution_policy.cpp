@@ -24,7 +24,8 @@ void check_all(const char *door) {
   TEST_RANDOM(random);
   for (std::size_t n : test::edge_sizes(4, 4, std::size_t{1} << 18, random)) {
     INFO(door, ", n = ", n);
-    const test::words in = test::random_values<word>(n, random), keys = test::random_keys<word>(n, random);
+    const test::words in = test::random_values<word>(n, random),
+                      keys = test::random_keys<word>(n, random);
     test::guarded_vector<word> out(n, 0xa5a5a5a5);
     const test::scan_arguments arguments{in.data(), in.data() + n, keys.data(), out.data()};
     const auto check = [&](const char *name, const test::words &expected, auto call) {
@@ -72,7 +73,8 @@ TEST_CASE("lookback::host: n <= 0 returns the result untouched") {
     CHECK_EQ(thrust::exclusive_scan_by_key(lookback::host, first, last, first, y), y);
     CHECK_EQ(thrust::exclusive_scan_by_key(lookback::host, first, last, first, y, 1u), y);
     CHECK_EQ(thrust::exclusive_scan_by_key(lookback::host, first, last, first, y, 1u, equal), y);
-    CHECK_EQ(thrust::exclusive_scan_by_key(lookback::host, first, last, first, y, 1u, equal, op), y);
+    CHECK_EQ(thrust::exclusive_scan_by_key(lookback::host, first, last, first, y, 1u, equal, op),
+             y);
   }
   CHECK_EQ(test::first_difference(out, std::vector<word>(100, 9)), test::nowhere);
 }
@@ -83,7 +85,8 @@ TEST_CASE("lookback::host: in place") {
   const std::equal_to<word> equal{};
   for (std::size_t n : test::edge_sizes(4, 4, std::size_t{1} << 18, random)) {
     INFO("n = ", n);
-    const test::words in = test::random_values<word>(n, random), keys = test::random_keys<word>(n, random);
+    const test::words in = test::random_values<word>(n, random),
+                      keys = test::random_keys<word>(n, random);
     test::words data = in, key_data = keys;
     thrust::inclusive_scan(lookback::host, data.begin(), data.end(), data.begin(), op);
     CHECK_EQ(test::first_difference(data, test::serial_inclusive(in, op)), test::nowhere);
@@ -93,13 +96,17 @@ TEST_CASE("lookback::host: in place") {
     CHECK_EQ(test::first_difference(data, test::serial_exclusive(in, op, 0x10001u)), test::nowhere);
 
     data = in;
-    thrust::inclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), data.begin(), data.begin(), equal, op);
-    CHECK_EQ(test::first_difference(data, test::serial_inclusive_by_key(keys, in, equal, op)), test::nowhere);
+    thrust::inclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), data.begin(),
+                                  data.begin(), equal, op);
+    CHECK_EQ(test::first_difference(data, test::serial_inclusive_by_key(keys, in, equal, op)),
+             test::nowhere);
 
     // Over the keys: what says where a run begins is overwritten while others still ask.
-    thrust::exclusive_scan_by_key(lookback::host, key_data.begin(), key_data.end(), in.begin(), key_data.begin(), 3u,
-                                  equal, op);
-    CHECK_EQ(test::first_difference(key_data, test::serial_exclusive_by_key(keys, in, equal, op, 3u)), test::nowhere);
+    thrust::exclusive_scan_by_key(lookback::host, key_data.begin(), key_data.end(), in.begin(),
+                                  key_data.begin(), 3u, equal, op);
+    CHECK_EQ(
+        test::first_difference(key_data, test::serial_exclusive_by_key(keys, in, equal, op, 3u)),
+        test::nowhere);
   }
 }
 
@@ -109,27 +116,32 @@ TEST_CASE("lookback::host: accumulates in Thrust's types") {
   const auto in = test::random_values<std::uint8_t>(n, random);
   const auto keys = test::random_keys<std::int32_t>(n, random);
   const auto same = [&](const char *name, auto call) {
-    INFO(name);
+    INFO(doctest::String(name));
     std::vector<std::int64_t> actual(n), expected(n);
     call(lookback::host, actual.data());
     call(thrust::seq, expected.data());
     CHECK_EQ(test::first_difference(actual, expected), test::nowhere);
   };
   const auto *const first = in.data(), *const last = first + n;
-  same("inclusive", [&](auto &policy, auto out) { thrust::inclusive_scan(policy, first, last, out); });
+  same("inclusive",
+       [&](auto &policy, auto out) { thrust::inclusive_scan(policy, first, last, out); });
   same("inclusive, wider initial", [&](auto &policy, auto out) {
     thrust::inclusive_scan(policy, first, last, out, std::int64_t{1} << 40, std::plus<>{});
   });
-  same("exclusive", [&](auto &policy, auto out) { thrust::exclusive_scan(policy, first, last, out); });
-  same("exclusive, wider initial",
-       [&](auto &policy, auto out) { thrust::exclusive_scan(policy, first, last, out, std::int64_t{1} << 40); });
+  same("exclusive",
+       [&](auto &policy, auto out) { thrust::exclusive_scan(policy, first, last, out); });
+  same("exclusive, wider initial", [&](auto &policy, auto out) {
+    thrust::exclusive_scan(policy, first, last, out, std::int64_t{1} << 40);
+  });
   same("transform", [&](auto &policy, auto out) {
-    thrust::transform_inclusive_scan(policy, first, last, out, test::triple_plus_one<std::int16_t>{}, std::plus<>{});
+    thrust::transform_inclusive_scan(policy, first, last, out,
+                                     test::triple_plus_one<std::int16_t>{}, std::plus<>{});
   });
   same("by key", [&](auto &policy, auto out) {
     thrust::inclusive_scan_by_key(policy, keys.data(), keys.data() + n, first, out);
   });
   same("by key, wider initial", [&](auto &policy, auto out) {
-    thrust::exclusive_scan_by_key(policy, keys.data(), keys.data() + n, first, out, std::int64_t{1} << 40);
+    thrust::exclusive_scan_by_key(policy, keys.data(), keys.data() + n, first, out,
+                                  std::int64_t{1} << 40);
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Iterators that are no pointers: computed, permuted, zipped, discarded, transformed on the way out, and a deque's.
+// Iterators that are no pointers: computed, permuted, zipped, discarded, transformed on the way
+// out, and a deque's.
 #include <lookback/execution_policy.cuh>
 
 #include <support/constant_iterator.hpp>
@@ -54,11 +55,13 @@ TEST_CASE("lookback::host: a deque, a host_vector, reversed") {
     const auto expected = test::serial_inclusive(in, op);
     const std::deque<word> from(in.begin(), in.end());
     thrust::host_vector<word> to(n);
-    CHECK(thrust::inclusive_scan(lookback::host, from.begin(), from.end(), to.begin(), op) == to.end());
+    CHECK(thrust::inclusive_scan(lookback::host, from.begin(), from.end(), to.begin(), op) ==
+          to.end());
     CHECK_EQ(test::first_difference({to.begin(), to.end()}, expected), test::nowhere);
 
     std::deque<word> in_place = from;
-    thrust::inclusive_scan(lookback::host, in_place.rbegin(), in_place.rend(), in_place.rbegin(), op);
+    thrust::inclusive_scan(lookback::host, in_place.rbegin(), in_place.rend(), in_place.rbegin(),
+                           op);
     const auto reversed = test::serial_inclusive(std::vector<word>(in.rbegin(), in.rend()), op);
     CHECK_EQ(test::first_difference({in_place.rbegin(), in_place.rend()}, reversed), test::nowhere);
   }
@@ -87,10 +90,14 @@ TEST_CASE("lookback::host: permutation, zip in and out") {
     std::vector<std::uint8_t> second_out(n);
     const auto zipped = thrust::make_zip_iterator(in.begin(), second.begin());
     thrust::inclusive_scan(lookback::host, zipped, zipped + n,
-                           thrust::make_zip_iterator(out.begin(), second_out.begin()), compose_pairs{});
+                           thrust::make_zip_iterator(out.begin(), second_out.begin()),
+                           compose_pairs{});
     CHECK_EQ(test::first_difference(out, test::serial_inclusive(in, op)), test::nowhere);
-    const auto compose_bytes = [](std::uint8_t f, std::uint8_t g) { return test::compose_packed(f, g); };
-    CHECK_EQ(test::first_difference(second_out, test::serial_inclusive(second, compose_bytes)), test::nowhere);
+    const auto compose_bytes = [](std::uint8_t f, std::uint8_t g) {
+      return test::compose_packed(f, g);
+    };
+    CHECK_EQ(test::first_difference(second_out, test::serial_inclusive(second, compose_bytes)),
+             test::nowhere);
   }
 }
 
@@ -111,14 +118,16 @@ TEST_CASE("lookback::host: an output that computes, one that discards, computed 
 
     const thrust::counting_iterator<std::int64_t> index(0);
     const auto one = test::constant_iterator(word{1});
-    thrust::inclusive_scan_by_key(lookback::host, index, index + n, one, out.begin(), test::same_octave{});
+    thrust::inclusive_scan_by_key(lookback::host, index, index + n, one, out.begin(),
+                                  test::same_octave{});
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < n; ++i) wrong += out[i] != i % 8 + 1;
     CHECK_EQ(wrong, 0u);
   }
 }
 
-TEST_CASE("lookback::host: results that share a word with their neighbours, and so many that threads would share the work") {
+TEST_CASE("lookback::host: results that share a word with their neighbours, and so many that "
+          "threads would share the work") {
   TEST_RANDOM(random);
   const std::size_t n = (std::size_t{5} << 20) + random() % 1000, begin = 1 + random() % 63;
   std::vector<std::uint8_t> in(n);

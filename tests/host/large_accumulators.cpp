@@ -83,7 +83,7 @@ void check(const char *name) {
   // A vector, a row, a tile in part, the edge of one, some tiles.
   for (const std::size_t n : {std::size_t{1}, std::size_t{16}, std::size_t{40}, std::size_t{513},
                               std::size_t{1000}, std::size_t{16385}, 35000 + random() % 1000}) {
-    INFO(name, ", n = ", n);
+    INFO(doctest::String(name), ", n = ", n);
     const auto in = test::random_values<byte>(n, random), keys = test::random_keys<byte>(n, random);
     const std::deque<byte> computed(in.begin(), in.end());
     const auto exclusive = test::serial_exclusive<byte>(in, compose_bytes, 3);

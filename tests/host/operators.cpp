@@ -18,7 +18,8 @@ namespace {
 template <class Random>
 std::vector<std::size_t> lengths(std::size_t bytes, Random &random) {
   auto sizes = test::edge_sizes(bytes, bytes, std::size_t{1} << 19, random, 8);
-  for (int i = 0; i < 2; ++i) sizes.push_back((std::size_t{1} << 20) + random() % (std::size_t{1} << 20));
+  for (int i = 0; i < 2; ++i)
+    sizes.push_back((std::size_t{1} << 20) + random() % (std::size_t{1} << 20));
   return sizes;
 }
 
@@ -33,11 +34,13 @@ TEST_CASE("lookback::host: the interval monoid") {
   const test::join_intervals op{};
   for (std::size_t n : lengths(sizeof(test::interval), random)) {
     INFO("n = ", n);
-    const auto in = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), test::to_interval{});
+    const auto in = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
+                                                    test::to_interval{});
     std::vector<test::interval> out(n, test::interval_error);
     const auto first_wrong = [&](std::uint32_t begin, std::uint32_t end_of_first) {
       for (std::size_t i = 0; i < n; ++i)
-        if (!(out[i] == test::interval{begin, static_cast<std::uint32_t>(i) + end_of_first})) return i;
+        if (!(out[i] == test::interval{begin, static_cast<std::uint32_t>(i) + end_of_first}))
+          return i;
       return test::nowhere;
     };
     thrust::inclusive_scan(lookback::host, in, in + n, out.begin(), op);
@@ -61,11 +64,14 @@ TEST_CASE("lookback::host: intervals by key") {
       run = i != 0 && keys[i - 1] == keys[i] ? run + 1 : 0;
       in.push_back(test::interval_element(run));
     }
-    thrust::inclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.begin(), equal, op);
-    CHECK_EQ(test::first_difference(out, test::serial_inclusive_by_key(keys, in, equal, op)), test::nowhere);
+    thrust::inclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.begin(),
+                                  equal, op);
+    CHECK_EQ(test::first_difference(out, test::serial_inclusive_by_key(keys, in, equal, op)),
+             test::nowhere);
     thrust::exclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.begin(),
                                   test::interval_initial, equal, op);
-    CHECK_EQ(test::first_difference(out, test::serial_exclusive_by_key(keys, in, equal, op, test::interval_initial)),
+    CHECK_EQ(test::first_difference(
+                 out, test::serial_exclusive_by_key(keys, in, equal, op, test::interval_initial)),
              test::nowhere);
   }
 }
@@ -78,8 +84,10 @@ TEST_CASE("lookback::host: the bicyclic monoid, affine maps, counting") {
     std::vector<test::affine> maps;
     std::vector<test::counted> ones;
     for (std::size_t i = 0; i < n; ++i) {
-      brackets.push_back({static_cast<std::uint32_t>(random() % 4), static_cast<std::uint32_t>(random() % 4)});
-      maps.push_back({static_cast<std::uint32_t>(random() | 1), static_cast<std::uint32_t>(random())});
+      brackets.push_back(
+          {static_cast<std::uint32_t>(random() % 4), static_cast<std::uint32_t>(random() % 4)});
+      maps.push_back(
+          {static_cast<std::uint32_t>(random() | 1), static_cast<std::uint32_t>(random())});
       ones.push_back({1, i + 1});
     }
     const auto check = [&](const auto &in, auto op) {
@@ -99,10 +107,14 @@ TEST_CASE("lookback::host: strings, which own memory") {
   for (std::size_t n : {std::size_t{1}, std::size_t{700}, std::size_t{20000}}) {
     INFO("n = ", n);
     std::vector<std::string> in(n), out(n);
-    for (int letter = 0; letter < 40; ++letter) in[random() % n] += static_cast<char>('a' + letter % 26);
+    for (int letter = 0; letter < 40; ++letter)
+      in[random() % n] += static_cast<char>('a' + letter % 26);
     thrust::inclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), concatenate{});
     CHECK_EQ(test::first_difference(out, test::serial_inclusive(in, concatenate{})), test::nowhere);
-    thrust::exclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), std::string("<"), concatenate{});
-    CHECK_EQ(test::first_difference(out, test::serial_exclusive(in, concatenate{}, std::string("<"))), test::nowhere);
+    thrust::exclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), std::string("<"),
+                           concatenate{});
+    CHECK_EQ(
+        test::first_difference(out, test::serial_exclusive(in, concatenate{}, std::string("<"))),
+        test::nowhere);
   }
 }

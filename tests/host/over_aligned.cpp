@@ -46,7 +46,7 @@ void check_scans(const char *name, Operator op) {
   TEST_RANDOM(random);
   for (std::size_t n :
        test::edge_sizes(sizeof(T), sizeof(T), (std::size_t{5} << 20) / sizeof(T), random)) {
-    INFO(name, ", n = ", n);
+    INFO(doctest::String(name), ", n = ", n);
     const auto in = test::random_values<T>(n, random);
     const T init = test::random_value<T>::make(random);
     std::vector<T> out(n);

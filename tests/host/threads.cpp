@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threads around a scan and inside it: callers at the same time, an operator that dawdles, one that throws.
+// Threads around a scan and inside it: callers at the same time, an operator that dawdles, one that
+// throws.
 #include <lookback/execution_policy.cuh>
 
 #include <support/operators.hpp>
@@ -31,7 +32,8 @@ struct dawdling {
 struct throwing {
   std::atomic<int> *calls_left;
   word operator()(word a, word b) const {
-    if (calls_left->fetch_sub(1, std::memory_order_relaxed) <= 0) throw std::runtime_error("the operator's own");
+    if (calls_left->fetch_sub(1, std::memory_order_relaxed) <= 0)
+      throw std::runtime_error("the operator's own");
     return a + b;
   }
 };
@@ -48,7 +50,8 @@ TEST_CASE("lookback::host: several callers at once") {
     callers.emplace_back([&in, &out] {
       for (int call = 0; call < 10; ++call) {
         std::fill(out.begin(), out.end(), 0u);
-        thrust::inclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), test::compose_words{});
+        thrust::inclusive_scan(lookback::host, in.begin(), in.end(), out.begin(),
+                               test::compose_words{});
       }
     });
   for (auto &caller : callers) caller.join();
@@ -61,7 +64,8 @@ TEST_CASE("lookback::host: an operator that dawdles") {
     const auto in = test::random_values<word>(100000 + random() % 200000, random);
     std::vector<word> out(in.size());
     thrust::inclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), dawdling{});
-    CHECK_EQ(test::first_difference(out, test::serial_inclusive(in, test::compose_words{})), test::nowhere);
+    CHECK_EQ(test::first_difference(out, test::serial_inclusive(in, test::compose_words{})),
+             test::nowhere);
   }
 }
 
@@ -69,10 +73,12 @@ TEST_CASE("lookback::host: an operator that throws, at any call") {
   TEST_RANDOM(random);
   const std::vector<word> in(200000, 1);
   std::vector<word> out(in.size());
-  for (int before : {0, 1, 100, static_cast<int>(random() % 100000), static_cast<int>(random() % 100000)}) {
+  for (int before :
+       {0, 1, 100, static_cast<int>(random() % 100000), static_cast<int>(random() % 100000)}) {
     INFO("calls before it throws: ", before);
     std::atomic<int> calls_left{before};
-    CHECK_THROWS_AS(thrust::inclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), throwing{&calls_left}),
+    CHECK_THROWS_AS(thrust::inclusive_scan(lookback::host, in.begin(), in.end(), out.begin(),
+                                           throwing{&calls_left}),
                     std::runtime_error);
     thrust::inclusive_scan(lookback::host, in.begin(), in.end(), out.begin());
     CHECK_EQ(out.back(), in.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The bits of floating-point results are those of the reduction tree, whatever the iterators, the length or the threads.
+// The bits of floating-point results are those of the reduction tree, whatever the iterators, the
+// length or the threads.
 #include <lookback/execution_policy.cuh>
 
 #include <support/operators.hpp>
@@ -31,12 +32,12 @@ template <class T, class In, class Out, class Operator, class Call>
 void check_bits(const char *name, Operator op, std::optional<T> init, bool inclusive, Call call) {
   TEST_RANDOM(random);
   for (std::size_t n : lengths(sizeof(In), sizeof(Out), random)) {
-    INFO(name, ", n = ", n);
+    INFO(doctest::String(name), ", n = ", n);
     const auto in = test::random_values<In>(n, random);
     std::vector<Out> out(n);
     call(in.data(), in.data() + n, out.data());
-    const auto expected =
-        test::converted<Out>(test::tree_scan<T>(test::converted<T>(in), op, init, inclusive, sizeof(In), sizeof(Out)));
+    const auto expected = test::converted<Out>(
+        test::tree_scan<T>(test::converted<T>(in), op, init, inclusive, sizeof(In), sizeof(Out)));
     CHECK_EQ(test::first_difference(out, expected), test::nowhere);
   }
 }
@@ -53,8 +54,9 @@ struct itself {
 TEST_CASE_TEMPLATE("reduction tree on the host: the bits of sums", T, float, double) {
   const test::plus<T> op{};
   const T init = T(0.3);
-  check_bits<T, T, T>("inclusive", op, {}, true,
-                      [](auto in, auto end, auto out) { thrust::inclusive_scan(lookback::host, in, end, out); });
+  check_bits<T, T, T>("inclusive", op, {}, true, [](auto in, auto end, auto out) {
+    thrust::inclusive_scan(lookback::host, in, end, out);
+  });
   check_bits<T, T, T>("init", op, init, true, [=](auto in, auto end, auto out) {
     thrust::inclusive_scan(lookback::host, in, end, out, init, op);
   });
@@ -64,7 +66,8 @@ TEST_CASE_TEMPLATE("reduction tree on the host: the bits of sums", T, float, dou
 }
 
 // std::plus is known as a sum and may take another way than an operator of one's own.
-TEST_CASE_TEMPLATE("reduction tree on the host: the bits of std::plus, also in place", T, float, double) {
+TEST_CASE_TEMPLATE("reduction tree on the host: the bits of std::plus, also in place", T, float,
+                   double) {
   const std::plus<T> op{};
   const T init = T(0.3);
   const auto in_place = [](auto scan) {
@@ -73,7 +76,9 @@ TEST_CASE_TEMPLATE("reduction tree on the host: the bits of std::plus, also in p
       scan(out, out + (end - in), out);
     };
   };
-  const auto inclusive = [=](auto in, auto end, auto out) { thrust::inclusive_scan(lookback::host, in, end, out, op); };
+  const auto inclusive = [=](auto in, auto end, auto out) {
+    thrust::inclusive_scan(lookback::host, in, end, out, op);
+  };
   const auto from_init = [=](auto in, auto end, auto out) {
     thrust::inclusive_scan(lookback::host, in, end, out, init, op);
   };
@@ -88,8 +93,9 @@ TEST_CASE_TEMPLATE("reduction tree on the host: the bits of std::plus, also in p
   check_bits<T, T, T>("exclusive, in place", op, init, false, in_place(exclusive));
 }
 
-TEST_CASE_TEMPLATE("lookback::host: sums of integers modulo 2^bits, every short length and alignment", T, std::int8_t,
-                   std::uint16_t, std::int32_t, std::uint64_t) {
+TEST_CASE_TEMPLATE(
+    "lookback::host: sums of integers modulo 2^bits, every short length and alignment", T,
+    std::int8_t, std::uint16_t, std::int32_t, std::uint64_t) {
   TEST_RANDOM(random);
   for (std::size_t n = 1; n < 1200; n += n < 300 ? 1 : random() % 100) {
     const std::size_t shift = random() % 64;
@@ -105,7 +111,8 @@ TEST_CASE_TEMPLATE("lookback::host: sums of integers modulo 2^bits, every short 
     const T *const first = in.data() + shift;
     std::vector<T> out(n + 1, T(99));
     thrust::inclusive_scan(lookback::host, first, first + n, out.data() + 1);
-    CHECK_EQ(test::first_difference(std::vector<T>(out.begin() + 1, out.end()), inclusive), test::nowhere);
+    CHECK_EQ(test::first_difference(std::vector<T>(out.begin() + 1, out.end()), inclusive),
+             test::nowhere);
     CHECK_EQ(out[0], T(99));
     thrust::exclusive_scan(lookback::host, first, first + n, in.data() + shift, T(7));
     CHECK_EQ(test::first_difference(std::vector<T>(first, first + n), exclusive), test::nowhere);
@@ -114,38 +121,44 @@ TEST_CASE_TEMPLATE("lookback::host: sums of integers modulo 2^bits, every short 
 
 TEST_CASE("reduction tree on the host: the wider of input and output shapes it") {
   const test::plus<float> op{};
-  check_bits<float, std::int8_t, float>("int8 to float", op, 0.1f, true, [=](auto in, auto end, auto out) {
-    thrust::inclusive_scan(lookback::host, in, end, out, 0.1f, op);
-  });
-  check_bits<float, float, double>("float to double", op, {}, true, [=](auto in, auto end, auto out) {
-    thrust::inclusive_scan(lookback::host, in, end, out, op);
-  });
+  check_bits<float, std::int8_t, float>(
+      "int8 to float", op, 0.1f, true, [=](auto in, auto end, auto out) {
+        thrust::inclusive_scan(lookback::host, in, end, out, 0.1f, op);
+      });
+  check_bits<float, float, double>("float to double", op, {}, true,
+                                   [=](auto in, auto end, auto out) {
+                                     thrust::inclusive_scan(lookback::host, in, end, out, op);
+                                   });
 }
 
-TEST_CASE("reduction tree on the host: what a transform returns shapes it, exclusive once converted to the initial value's type") {
+TEST_CASE("reduction tree on the host: what a transform returns shapes it, exclusive once "
+          "converted to the initial value's type") {
   TEST_RANDOM(random);
   const test::plus<double> op{};
   for (std::size_t n : lengths(sizeof(double), sizeof(float), random)) {
     INFO("n = ", n);
     const auto in = test::random_values<float>(n, random);
     const auto tree = [&](bool inclusive, std::size_t bytes_in) {
-      return test::converted<float>(
-          test::tree_scan<double>(test::converted<double>(in), op, 0.1, inclusive, bytes_in, sizeof(float)));
+      return test::converted<float>(test::tree_scan<double>(test::converted<double>(in), op, 0.1,
+                                                            inclusive, bytes_in, sizeof(float)));
     };
     std::vector<float> out(n);
-    thrust::transform_exclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), itself{}, 0.1, op);
+    thrust::transform_exclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), itself{},
+                                     0.1, op);
     CHECK_EQ(test::first_difference(out, tree(false, sizeof(double))), test::nowhere);
-    thrust::transform_inclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), itself{}, 0.1, op);
+    thrust::transform_inclusive_scan(lookback::host, in.begin(), in.end(), out.begin(), itself{},
+                                     0.1, op);
     CHECK_EQ(test::first_difference(out, tree(true, sizeof(float))), test::nowhere);
   }
 }
 
 TEST_CASE("reduction tree on the host: an iterator that is no pointer has the same bits") {
   const test::plus<float> op{};
-  check_bits<float, float, float>("transform_iterator", op, {}, true, [=](auto in, auto end, auto out) {
-    thrust::inclusive_scan(lookback::host, thrust::make_transform_iterator(in, itself{}),
-                           thrust::make_transform_iterator(end, itself{}), out, op);
-  });
+  check_bits<float, float, float>(
+      "transform_iterator", op, {}, true, [=](auto in, auto end, auto out) {
+        thrust::inclusive_scan(lookback::host, thrust::make_transform_iterator(in, itself{}),
+                               thrust::make_transform_iterator(end, itself{}), out, op);
+      });
 }
 
 TEST_CASE_TEMPLATE("reduction tree on the host: the bits of sums by key", T, float, double) {
@@ -158,10 +171,15 @@ TEST_CASE_TEMPLATE("reduction tree on the host: the bits of sums by key", T, flo
     const auto keys = test::random_keys<std::int32_t>(n, random);
     const auto in = test::random_values<T>(n, random);
     std::vector<T> out(n);
-    thrust::inclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.begin());
-    CHECK_EQ(test::first_difference(out, test::tree_scan_by_key<T>(keys, in, equal, op, {}, sizeof(T))), test::nowhere);
-    thrust::exclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.begin(), init);
-    CHECK_EQ(test::first_difference(out, test::tree_scan_by_key<T>(keys, in, equal, op, init, sizeof(T))),
+    thrust::inclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(),
+                                  out.begin());
+    CHECK_EQ(
+        test::first_difference(out, test::tree_scan_by_key<T>(keys, in, equal, op, {}, sizeof(T))),
+        test::nowhere);
+    thrust::exclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.begin(),
+                                  init);
+    CHECK_EQ(test::first_difference(
+                 out, test::tree_scan_by_key<T>(keys, in, equal, op, init, sizeof(T))),
              test::nowhere);
   }
 }

@@ -24,11 +24,11 @@ void check_type(const char *name) {
   TEST_RANDOM(random);
   const test::compose op{};
   const std::size_t group = test::tree_sizes(sizeof(T), sizeof(T)).group;
-  const auto sizes =
-      test::edge_sizes(sizeof(T), sizeof(T), std::min(2 * group + 1, (std::size_t{4} << 20) / sizeof(T)), random);
+  const auto sizes = test::edge_sizes(
+      sizeof(T), sizeof(T), std::min(2 * group + 1, (std::size_t{4} << 20) / sizeof(T)), random);
   for (std::size_t n : sizes) {
     const std::size_t shift_in = random() % 17, shift_out = random() % 17;
-    INFO(name, ", n = ", n, ", shifted in by ", shift_in, ", out by ", shift_out);
+    INFO(doctest::String(name), ", n = ", n, ", shifted in by ", shift_in, ", out by ", shift_out);
     std::vector<T> padded = test::random_values<T>(n + shift_in, random);
     const std::vector<T> in(padded.begin() + shift_in, padded.end());
     const T init = test::random_value<T>::make(random);
@@ -45,7 +45,8 @@ void check_type(const char *name) {
 
     out.refill();
     thrust::exclusive_scan(lookback::host, first, first + n, out.data() + shift_out, init, op);
-    CHECK_EQ(test::first_difference(results(), test::serial_exclusive(in, op, init)), test::nowhere);
+    CHECK_EQ(test::first_difference(results(), test::serial_exclusive(in, op, init)),
+             test::nowhere);
     CHECK(out.guards_intact());
   }
 }
@@ -58,17 +59,22 @@ void check_type_by_key(const char *name) {
   const test::same_octave same{};
   constexpr std::size_t bytes = sizeof(T);
   for (std::size_t n : test::edge_sizes(bytes, bytes, (std::size_t{2} << 20) / bytes, random)) {
-    INFO(name, ", n = ", n);
+    INFO(doctest::String(name), ", n = ", n);
     const auto keys = test::random_keys<std::int16_t>(n, random);
     const auto in = test::random_values<T>(n, random);
     const T init = test::random_value<T>::make(random);
     test::guarded_vector<T> out(n, filler<T>());
-    thrust::inclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.data(), same, op);
-    CHECK_EQ(test::first_difference(out.values(), test::serial_inclusive_by_key(keys, in, same, op)), test::nowhere);
+    thrust::inclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.data(),
+                                  same, op);
+    CHECK_EQ(
+        test::first_difference(out.values(), test::serial_inclusive_by_key(keys, in, same, op)),
+        test::nowhere);
     CHECK(out.guards_intact());
     out.refill();
-    thrust::exclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.data(), init, same, op);
-    CHECK_EQ(test::first_difference(out.values(), test::serial_exclusive_by_key(keys, in, same, op, init)),
+    thrust::exclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.data(),
+                                  init, same, op);
+    CHECK_EQ(test::first_difference(out.values(),
+                                    test::serial_exclusive_by_key(keys, in, same, op, init)),
              test::nowhere);
     CHECK(out.guards_intact());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What lookback::host reads and writes through: volatile pointers, iterators without nested types, classes that take a
-// result by assignment alone.
+// What lookback::host reads and writes through: volatile pointers, iterators without nested types,
+// classes that take a result by assignment alone.
 #include <lookback/scan.cuh>
 
 #include <support/operators.hpp>
@@ -22,13 +22,15 @@ std::vector<number> small_numbers(std::size_t n, Random &random) {
 /// What is expected of an output whose labels are its indices.
 std::vector<test::assigned_number> labelled(const std::vector<number> &values) {
   std::vector<test::assigned_number> result(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) result[i].value = values[i], result[i].label = static_cast<number>(i);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    result[i].value = values[i], result[i].label = static_cast<number>(i);
   return result;
 }
 
 } // namespace
 
-TEST_CASE("lookback::host: results are assigned, not constructed, where the output is of another class") {
+TEST_CASE(
+    "lookback::host: results are assigned, not constructed, where the output is of another class") {
   TEST_RANDOM(random);
   for (std::size_t n : {std::size_t{1}, std::size_t{1000}, 100000 + random() % 1000}) {
     INFO("n = ", n);
@@ -39,8 +41,10 @@ TEST_CASE("lookback::host: results are assigned, not constructed, where the outp
     CHECK(out == labelled(test::serial_inclusive(in, sum)));
     lookback::exclusive_scan(lookback::host, in.begin(), in.end(), out.data(), 5);
     CHECK(out == labelled(test::serial_exclusive(in, sum, 5)));
-    lookback::exclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(), out.data(), 5);
-    CHECK(out == labelled(test::serial_exclusive_by_key(keys, in, std::equal_to<number>{}, sum, 5)));
+    lookback::exclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), in.begin(),
+                                    out.data(), 5);
+    CHECK(out ==
+          labelled(test::serial_exclusive_by_key(keys, in, std::equal_to<number>{}, sum, 5)));
   }
 }
 
@@ -54,7 +58,8 @@ TEST_CASE("lookback::host: pointers to volatile elements") {
   const auto keys = test::random_keys<number>(in.size(), random);
   const volatile number *const k = keys.data(), *const x = in.data();
   lookback::inclusive_scan_by_key(lookback::host, k, k + keys.size(), x, data.data());
-  CHECK_EQ(test::first_difference(data, test::serial_inclusive_by_key(keys, in, std::equal_to<number>{}, sum)),
+  CHECK_EQ(test::first_difference(
+               data, test::serial_inclusive_by_key(keys, in, std::equal_to<number>{}, sum)),
            test::nowhere);
 }
 

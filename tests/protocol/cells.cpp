@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a published cell looks like in memory.
-#include <lookback/device/tile_state.cuh>
+#include <lookback/core/tile_status.cuh>
 
 #include <support/types.hpp>
 
@@ -29,10 +29,10 @@ struct plain_memory {
 } // namespace
 
 /// Bytes that nobody wrote would make two runs differ, and tell a reader what the stack held.
-TEST_CASE_TEMPLATE("packed_cells: bytes beyond the value are zero", T, std::uint8_t, std::uint16_t, test::sized<3>,
-                   std::uint32_t, test::sized<5>, test::sized<7>, std::uint64_t, test::sized<9>, test::sized<12>,
-                   test::sized<15>, test::sized<16>) {
-  using cells = lookback::detail::packed_cells<T, plain_memory>;
+TEST_CASE_TEMPLATE("packed_status: bytes beyond the value are zero", T, std::uint8_t, std::uint16_t,
+                   test::sized<3>, std::uint32_t, test::sized<5>, test::sized<7>, std::uint64_t,
+                   test::sized<9>, test::sized<12>, test::sized<15>, test::sized<16>) {
+  using cells = lookback::detail::packed_status<T, plain_memory>;
   constexpr std::size_t bytes = cells::bytes(40).zeroed, word = sizeof(T) <= 4 ? 8 : 16;
   T value;
   std::memset(static_cast<void *>(&value), 0xff, sizeof(T));
@@ -41,7 +41,8 @@ TEST_CASE_TEMPLATE("packed_cells: bytes beyond the value are zero", T, std::uint
     std::memset(memory, 0xa5, bytes);
     std::memset(expected, 0xa5, bytes);
     cells(memory, nullptr).publish(cell, value);
-    // A word is up to 8 bytes of the value, then a status of 1. The second words of 32 cells follow the first words of all 32.
+    // A word is up to 8 bytes of the value, then a status of 1. The second words of 32 cells follow
+    // the first words of all 32.
     for (std::size_t done = 0; done < sizeof(T); done += 8) {
       const std::size_t place = sizeof(T) <= 8 ? cell : cell / 32 * 64 + done / 8 * 32 + cell % 32;
       std::memset(expected + place * word, 0, word);

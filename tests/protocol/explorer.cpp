@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The cells of device/tile_state.cuh and the walk over them in every interleaving, with every value that the memory orders
-// let a load return. A block here is one thread, so the walk is written for one; it asks what device/look_back.cuh asks.
-#include <lookback/device/tile_state.cuh>
+// The cells of core/tile_status.cuh and the walk over them in every interleaving, with every value
+// that the memory orders let a load return. A block here is one thread, so the walk is written for
+// one; it asks what carry/look_back_carry.cuh asks.
+#include <lookback/core/tile_status.cuh>
 
 #include <protocol/explorer.hpp>
 #include <support/types.hpp>
@@ -15,7 +16,8 @@ namespace {
 using explorer::machine;
 namespace core = lookback::detail;
 
-/// Tiles [begin, end), in cells of one word, of two, and in a value that copies itself where others may see it.
+/// Tiles [begin, end), in cells of one word, of two, and in a value that copies itself where others
+/// may see it.
 template <class Word>
 struct plain_interval {
   Word begin, end;
@@ -44,15 +46,16 @@ struct join {
 
 enum class ids { tickets, fixed };
 
-/// `Tiles` tiles in groups of `Group`, on blocks of which so many are resident as there are threads.
+/// `Tiles` tiles in groups of `Group`, on blocks of which so many are resident as there are
+/// threads.
 template <class T, class Memory, unsigned Tiles, unsigned Group>
 class protocol {
-  using cells = core::cells<T, Memory>;
+  using cells = core::tile_status<T, Memory>;
   static constexpr unsigned groups = (Tiles - 1) / Group + 1;
 
 public:
   explicit protocol(ids which) : which_(which) {
-    const core::cell_bytes bytes = cells::bytes(Tiles + 2 * groups);
+    const core::status_bytes bytes = cells::bytes(Tiles + 2 * groups);
     zeroed_.resize(bytes.zeroed / 16 + 1);
     payload_.resize(bytes.payload / 16 + 1);
   }
@@ -61,10 +64,11 @@ public:
     machine one;
     const explorer::summary found = one.explore(
         slots, [this] { prepare(); }, [this] { slot(); });
-    std::printf(
-        "protocol.explorer: %u tiles, groups of %u, %u slots, %zu-byte values: %llu executions, %llu states%s%s\n",
-        Tiles, Group, slots, sizeof(T), static_cast<unsigned long long>(found.executions),
-        static_cast<unsigned long long>(found.states), found.failure.empty() ? "" : ": ", found.failure.c_str());
+    std::printf("protocol.explorer: %u tiles, groups of %u, %u slots, %zu-byte values: %llu "
+                "executions, %llu states%s%s\n",
+                Tiles, Group, slots, sizeof(T), static_cast<unsigned long long>(found.executions),
+                static_cast<unsigned long long>(found.states), found.failure.empty() ? "" : ": ",
+                found.failure.c_str());
     return found;
   }
 
@@ -75,14 +79,15 @@ private:
 
   void prepare() {
     next_ = 0, last_ = Tiles;
-    char *zeroed = reinterpret_cast<char *>(zeroed_.data()), *payload = reinterpret_cast<char *>(payload_.data());
+    char *zeroed = reinterpret_cast<char *>(zeroed_.data()),
+         *payload = reinterpret_cast<char *>(payload_.data());
     const auto take = [&](unsigned count) {
       const cells taken(zeroed, payload);
       zeroed += cells::bytes(count).zeroed, payload += cells::bytes(count).payload;
       return taken;
     };
-    state_.tile_totals = take(Tiles);
-    state_.group_totals = take(groups);
+    state_.tile_aggregates = take(Tiles);
+    state_.group_aggregates = take(groups);
     state_.group_prefixes = take(groups);
     if constexpr (std::is_same<T, copied_interval>::value) {
       T::shared_begin = reinterpret_cast<const T *>(payload_.data());
@@ -122,7 +127,7 @@ private:
       do {
         prefix = state_.group_prefixes.read(--nearest);
         if (prefix.ready()) break;
-        totals[nearest] = state_.group_totals.read(nearest);
+        totals[nearest] = state_.group_aggregates.read(nearest);
       } while (nearest > 0 && totals[nearest].ready());
       if (!prefix.ready()) continue;
       core::maybe<T> folded;
@@ -137,15 +142,17 @@ private:
     const unsigned group = tile / Group, first = group * Group;
     const bool is_last = tile + 1 == Tiles, completes_group = tile + 1 == first + Group && !is_last;
     const T mine{static_cast<decltype(T::begin)>(tile), static_cast<decltype(T::begin)>(tile + 1)};
-    if (!is_last) state_.tile_totals.publish(tile, mine);
+    if (!is_last) state_.tile_aggregates.publish(tile, mine);
     core::maybe<T> within;
-    for (unsigned before = first; before < tile; ++before) within.append(op, wait_for(state_.tile_totals, before));
+    for (unsigned before = first; before < tile; ++before)
+      within.append(op, wait_for(state_.tile_aggregates, before));
     core::maybe<T> total = within;
     total.append(op, mine);
-    if (completes_group) state_.group_totals.publish(group, total.value());
+    if (completes_group) state_.group_aggregates.publish(group, total.value());
     core::maybe<T> prefix;
     if (group > 0)
-      prefix.set(completes_group ? look_back_over_groups(group) : wait_for(state_.group_prefixes, group - 1));
+      prefix.set(completes_group ? look_back_over_groups(group)
+                                 : wait_for(state_.group_prefixes, group - 1));
     if (completes_group) {
       core::maybe<T> through = prefix;
       through.append(op, total.value());
@@ -159,7 +166,7 @@ private:
   const ids which_;
   unsigned next_ = 0, last_ = Tiles;
   std::vector<chunk> zeroed_, payload_;
-  core::tile_state<T, Memory> state_;
+  core::scan_state<T, Memory> state_;
 };
 
 using word = plain_interval<std::uint16_t>;
@@ -177,7 +184,8 @@ void holds() {
 
 } // namespace
 
-TEST_CASE_TEMPLATE("every execution of three tiles on two slots", T, word, pair, two_pairs, object) {
+TEST_CASE_TEMPLATE("every execution of three tiles on two slots", T, word, pair, two_pairs,
+                   object) {
   holds<T, 3, 2>();
   // Two words a cell make the walk's executions too many to go through.
   if constexpr (!std::is_same<T, two_pairs>::value) holds<T, 3, 1>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every execution of a few threads under a memory that orders nothing but what acquire and release order: each location
-// keeps all its stores, and a load may return any that is not older than what its thread already knows of.
+// Every execution of a few threads under a memory that orders nothing but what acquire and release
+// order: each location keeps all its stores, and a load may return any that is not older than what
+// its thread already knows of.
 #pragma once
 
 #include <simt/fiber.hpp>
@@ -32,8 +33,10 @@ struct summary {
 
 class machine {
 public:
-  /// Calls `prepare` and then `body` on `threads` threads, once for each way that this can go, until one fails.
-  summary explore(unsigned threads, const std::function<void()> &prepare, const std::function<void()> &body) {
+  /// Calls `prepare` and then `body` on `threads` threads, once for each way that this can go,
+  /// until one fails.
+  summary explore(unsigned threads, const std::function<void()> &prepare,
+                  const std::function<void()> &body) {
     summary all;
     running = this;
     body_ = body;
@@ -46,7 +49,7 @@ public:
     return all;
   }
 
-  // ---- for the threads -------------------------------------------------------------------------------------------------
+  // ---- for the threads --------------------------------------------------------------------------
 
   static machine *running;
 
@@ -72,7 +75,8 @@ public:
     append(at, before + 1, 0, false);
     return static_cast<unsigned>(before);
   }
-  /// Accesses that are not atomic: no step of their own, since another order of them with anything is a race, and reported.
+  /// Accesses that are not atomic: no step of their own, since another order of them with anything
+  /// is a race, and reported.
   void write_plain(const void *address) { append(location(address), 0, 0, false); }
   void read_plain(const void *address) {
     const int at = location(address);
@@ -80,7 +84,8 @@ public:
     if (threads_[current_].known[at] + 1u != stores_[at].size())
       fail("a value is read whose writing nothing orders before");
   }
-  /// Ends a look that did not see what it waits for. Another makes sense when it can see something newer, and then it does.
+  /// Ends a look that did not see what it waits for. Another makes sense when it can see something
+  /// newer, and then it does.
   void look_again() {
     thread &self = threads_[current_];
     self.waits = true;
@@ -108,7 +113,8 @@ public:
 
 private:
   struct thread {
-    std::unique_ptr<emulator::fiber> runs = std::make_unique<emulator::fiber>([] { running->thread_body(); });
+    std::unique_ptr<emulator::fiber> runs =
+        std::make_unique<emulator::fiber>([] { running->thread_body(); });
     view known = {};
     bool ended = false, waits = false;
     std::vector<int> looked; // locations, since it last waited
@@ -135,7 +141,8 @@ private:
       bool ended = true;
       for (unsigned t = 0; t < count; ++t) {
         ended = ended && threads_[t].ended;
-        if (!threads_[t].ended && (!threads_[t].waits || !with_news(threads_[t]).empty())) able.push_back(t);
+        if (!threads_[t].ended && (!threads_[t].waits || !with_news(threads_[t]).empty()))
+          able.push_back(t);
       }
       if (ended) return;
       if (able.empty()) {
@@ -151,7 +158,8 @@ private:
 
   /// The next branch in depth-first order; false when there is none.
   bool next_choices() {
-    while (!choices_.empty() && choices_.back().taken + 1 == choices_.back().count) choices_.pop_back();
+    while (!choices_.empty() && choices_.back().taken + 1 == choices_.back().count)
+      choices_.pop_back();
     if (choices_.empty()) return false;
     ++choices_.back().taken;
     return true;
@@ -190,14 +198,16 @@ private:
 };
 inline machine *machine::running = nullptr;
 
-/// What tile_state.cuh asks of a memory; without releases or acquires, those are relaxed.
+/// What scan_state.cuh asks of a memory; without releases or acquires, those are relaxed.
 template <bool Releases = true, bool Acquires = true>
 struct memory {
   static constexpr bool has_word_pairs = true;
   struct alignas(16) word_pair {
     std::uint64_t low, high;
   };
-  static std::uint64_t load_relaxed(const std::uint64_t *address) { return machine::running->load(address, false).low; }
+  static std::uint64_t load_relaxed(const std::uint64_t *address) {
+    return machine::running->load(address, false).low;
+  }
   static word_pair load_relaxed(const word_pair *address) {
     const store seen = machine::running->load(address, false);
     return {seen.low, seen.high};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The protocol of device/look_back.cuh for Spin: cells with a flag beside the value, tickets, and SLOTS places in which blocks
+// The protocol of carry/look_back_carry.cuh for Spin: cells with a flag beside the value, tickets, and SLOTS places in which blocks
 // run, one after another, each to its end.
 //
 //   TILES, GROUP, SLOTS       tiles of the scan, tiles of a group, blocks that run at once
@@ -17,10 +17,10 @@ typedef cell {
   byte begin, end; // tiles [begin, end); nothing before it is published
 };
 
-cell tile_totals[TILES];
-cell group_totals[GROUPS];
+cell tile_aggregates[TILES];
+cell group_aggregates[GROUPS];
 cell group_prefixes[GROUPS]; // entry g is G(g + 1)
-byte next_tile;
+byte next_tile_id;
 byte last_tile = TILES; // blocks with static ids start from either end
 byte scanned;           // tiles that are done
 
@@ -51,7 +51,7 @@ inline scan_tile() {
     completes_group = (tile + 1 == first + GROUP && !is_last)
   }
   if
-  :: !is_last -> publish(tile_totals[tile], tile, tile + 1)
+  :: !is_last -> publish(tile_aggregates[tile], tile, tile + 1)
   :: else
   fi;
 
@@ -60,13 +60,13 @@ inline scan_tile() {
   do
   :: j < tile ->
      if
-     :: tile_totals[j].ready -> append(tile_totals[j], within); j++
+     :: tile_aggregates[j].ready -> append(tile_aggregates[j], within); j++
      :: else
      fi
   :: else -> break
   od;
   if
-  :: completes_group -> publish(group_totals[group], first, tile + 1)
+  :: completes_group -> publish(group_aggregates[group], first, tile + 1)
   :: else
   fi;
 
@@ -84,14 +84,14 @@ inline scan_tile() {
 #ifdef TOTALS_NOT_ASKED
         :: j > 1 -> j--
 #else
-        :: j > 1 && group_totals[j - 1].ready -> j--
+        :: j > 1 && group_aggregates[j - 1].ready -> j--
 #endif
         :: else -> j = group // the next look
         fi
      od;
      append(group_prefixes[j - 1], left);
      do
-     :: j < group -> append(group_totals[j], left); j++
+     :: j < group -> append(group_aggregates[j], left); j++
      :: else -> break
      od
   :: group > 0 && !completes_group ->
@@ -114,10 +114,10 @@ active [SLOTS] proctype slot() {
   byte tile, group, first, within, left, j;
   bit is_last, completes_group;
   do
-  :: atomic { next_tile < last_tile -> tile = next_tile; next_tile++ }
+  :: atomic { next_tile_id < last_tile -> tile = next_tile_id; next_tile_id++ }
      scan_tile()
 #ifdef STATIC_IDS
-  :: atomic { next_tile < last_tile -> last_tile--; tile = last_tile }
+  :: atomic { next_tile_id < last_tile -> last_tile--; tile = last_tile }
      scan_tile()
 #endif
   :: scanned == TILES -> break

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Scans by key: the same kernels over (value, head) pairs, with the keys at the tiles' boundaries saved before.
-#include <lookback/device/decoupled_look_back.cuh>
+// Scans by key: the same kernels over (value, head) pairs, with the keys at the tiles' boundaries
+// saved before.
+#include <lookback/strategy/tree_tiles.cuh>
 
 #include <simt/problems.hpp>
 
 namespace {
 
-/// A key that makes a tile of pairs small is the value's affair; this one compares by its quotient by 8 alone.
+/// A key that makes a tile of pairs small is the value's affair; this one compares by its quotient
+/// by 8 alone.
 using key = std::uint32_t;
 
 template <int Warps, class T>
@@ -28,18 +30,25 @@ void intervals_by_key(std::uint64_t count, std::size_t tiles) {
     namespace core = lookback::detail;
     const bool is_inclusive = one.random() % 2 == 0;
     if (is_inclusive)
-      test::scan<Warps>(core::make_inclusive_by_key<T>(named, from, written.data(), test::same_octave{}, test::join_neighbours{}), n,
-                        one.schedule);
-    else
-      test::scan<Warps>(core::make_exclusive_by_key<T>(named, from, written.data(), test::make_interval<T>(test::interval_initial),
-                                                       test::same_octave{}, test::join_neighbours{}),
+      test::scan<Warps>(core::make_inclusive_by_key<T>(named, from, written.data(),
+                                                       test::same_octave{},
+                                                       test::join_neighbours{}),
                         n, one.schedule);
-    REQUIRE_EQ(test::first_difference(written.results(), is_inclusive ? all.inclusive : all.exclusive), test::nowhere);
+    else
+      test::scan<Warps>(
+          core::make_exclusive_by_key<T>(named, from, written.data(),
+                                         test::make_interval<T>(test::interval_initial),
+                                         test::same_octave{}, test::join_neighbours{}),
+          n, one.schedule);
+    REQUIRE_EQ(
+        test::first_difference(written.results(), is_inclusive ? all.inclusive : all.exclusive),
+        test::nowhere);
     REQUIRE(written.intact());
   });
 }
 
-/// Sums over the keys: with saved keys, or by a wave or cluster that has read them all before it writes.
+/// Sums over the keys: with saved keys, or by a wave or cluster that has read them all before it
+/// writes.
 template <class Number>
 void sums_over_keys(std::uint64_t count) {
   test::for_each_trial(count, [&](test::trial &one) {
@@ -59,8 +68,9 @@ void sums_over_keys(std::uint64_t count) {
     test::guarded_buffer<Number> written(n, shift, static_cast<Number>(one.random()));
     std::copy(keys.begin(), keys.end(), written.data());
     INFO("n = ", n, ", tile = ", size.tile, ", keys shifted by ", shift);
-    test::scan<2>(lookback::detail::make_inclusive_by_key<Number>(static_cast<const Number *>(written.data()), from.data(),
-                                                                  written.data(), lookback::equal_to{}, lookback::plus{}),
+    test::scan<2>(lookback::detail::make_inclusive_by_key<Number>(
+                      static_cast<const Number *>(written.data()), from.data(), written.data(),
+                      lookback::equal_to{}, lookback::plus{}),
                   n, one.schedule);
     REQUIRE_EQ(test::first_difference(written.results(), expected), test::nowhere);
     REQUIRE(written.intact());
@@ -81,14 +91,18 @@ TEST_CASE("by key, floats against the tree") {
     std::vector<key> keys;
     for (std::size_t i = 0; i < n; ++i) {
       values.push_back(static_cast<float>(one.random() % 1000) / 7);
-      keys.push_back(static_cast<key>(one.random() % 100 == 0 ? one.random() : i == 0 ? 0 : keys.back()));
+      keys.push_back(static_cast<key>(one.random() % 100 == 0 ? one.random()
+                                      : i == 0                ? 0
+                                                              : keys.back()));
     }
     using core = test::plus<float>;
     const std::equal_to<key> equal;
-    test::scan<2>(lookback::detail::make_inclusive_by_key<float>(static_cast<const key *>(keys.data()), static_cast<const float *>(values.data()),
-                                                                 output.data(), equal, core{}),
+    test::scan<2>(lookback::detail::make_inclusive_by_key<float>(
+                      static_cast<const key *>(keys.data()),
+                      static_cast<const float *>(values.data()), output.data(), equal, core{}),
                   n, one.schedule);
-    const auto expected = test::tree_scan_by_key<float>(keys, values, equal, core{}, std::nullopt, sizeof(float));
+    const auto expected =
+        test::tree_scan_by_key<float>(keys, values, equal, core{}, std::nullopt, sizeof(float));
     REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
   });
 }

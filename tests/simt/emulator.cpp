@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compiled without instrumentation: what happens in here is the machine's business, not the kernel's.
+// Compiled without instrumentation: what happens in here is the machine's business, not the
+// kernel's.
 #include <simt/emulator.hpp>
 #include <simt/fiber.hpp>
 
@@ -23,26 +24,41 @@ constexpr std::size_t widest_exchange = 512; // bytes of one lane
 
 const char *name_of_operation(operation which) {
   switch (which) {
-  case operation::none: return "none";
-  case operation::synchronize_block: return "synchronize_block";
-  case operation::synchronize_warps: return "synchronize_warps";
-  case operation::be_told: return "be_told";
-  case operation::synchronize_warp: return "synchronize_warp";
-  case operation::ballot: return "ballot";
-  case operation::all_of_warp: return "all_of_warp";
-  case operation::shuffle_up: return "shuffle_up";
-  case operation::broadcast: return "broadcast";
-  case operation::back_off: return "back_off";
-  case operation::load: return "a load, again";
-  case operation::wait: return "wait";
-  case operation::wait_for_cluster: return "wait_for_cluster";
-  case operation::wait_for_grid: return "wait_for_grid";
-  case operation::wait_for_previous_kernel: return "wait_for_previous_kernel";
+  case operation::none:
+    return "none";
+  case operation::synchronize_block:
+    return "synchronize_block";
+  case operation::synchronize_warps:
+    return "synchronize_warps";
+  case operation::be_told:
+    return "be_told";
+  case operation::synchronize_warp:
+    return "synchronize_warp";
+  case operation::ballot:
+    return "ballot";
+  case operation::all_of_warp:
+    return "all_of_warp";
+  case operation::shuffle_up:
+    return "shuffle_up";
+  case operation::broadcast:
+    return "broadcast";
+  case operation::back_off:
+    return "back_off";
+  case operation::load:
+    return "a load, again";
+  case operation::wait:
+    return "wait";
+  case operation::wait_for_cluster:
+    return "wait_for_cluster";
+  case operation::wait_for_grid:
+    return "wait_for_grid";
+  case operation::wait_for_previous_kernel:
+    return "wait_for_previous_kernel";
   }
   return "?";
 }
 
-// ---- what orders memory, for ThreadSanitizer -----------------------------------------------------------------------
+// ---- what orders memory, for ThreadSanitizer ----------------------------------------------------
 
 #if defined(EMULATOR_THREAD_SANITIZER)
 void release(void *what) { __tsan_release(what); }
@@ -68,17 +84,18 @@ private:
   std::uint64_t state_;
 };
 
-// ---- the grid ----------------------------------------------------------------------------------------------------------
+// ---- the grid -----------------------------------------------------------------------------------
 
 struct block_state;
 struct grid_state;
-/// A type of this file's, so that no instrumented copy of the vector's code takes the place of this file's.
+/// A type of this file's, so that no instrumented copy of the vector's code takes the place of this
+/// file's.
 struct byte {
   unsigned char bits;
 };
 
-/// A meeting point that is passed again and again. Two of everything: who leaves late still reads the one while others
-/// already arrive at the other; nobody can be two ahead.
+/// A meeting point that is passed again and again. Two of everything: who leaves late still reads
+/// the one while others already arrive at the other; nobody can be two ahead.
 struct meeting {
   operation which = operation::none;
   int argument = 0;
@@ -92,8 +109,8 @@ struct warp_state {
   block_state *block;
   int index;
   // Every lane is in exactly one of these, or runs.
-  std::uint32_t ready = full, in_warp = 0, in_block = 0, in_part = 0, untold[2] = {}, stalled = 0, in_grid = 0, in_barrier = 0, in_cluster = 0, in_grid_barrier = 0,
-                finished = 0;
+  std::uint32_t ready = full, in_warp = 0, in_block = 0, in_part = 0, untold[2] = {}, stalled = 0,
+                in_grid = 0, in_barrier = 0, in_cluster = 0, in_grid_barrier = 0, finished = 0;
   std::uint32_t starved = 0;  // lanes that run only when nobody else can
   std::uint64_t watched = 0;  // a bit for each address that was looked at, by its hash
   std::uint32_t outdated = 0; // lanes whose last look may be out of date
@@ -111,11 +128,13 @@ struct lane_state {
   const void *looked_at = nullptr;
   std::vector<const void *> looked; // since it last stalled
   bool released_next = false;
-  int cluster_parity = -1; // of the cluster's phase at which it has arrived but for which it has not waited
+  int cluster_parity =
+      -1; // of the cluster's phase at which it has arrived but for which it has not waited
   std::vector<pending_copy> copies;
 };
 
-/// A barrier in shared memory. As in a meeting, two of what its clocks hang on: of the phase under way and the one before.
+/// A barrier in shared memory. As in a meeting, two of what its clocks hang on: of the phase under
+/// way and the one before.
 struct barrier_state {
   int arrivals, pending;
   std::int64_t owed = 0; // bytes
@@ -150,7 +169,7 @@ struct block_state {
   unsigned char *shared = nullptr;
   block_meeting meets, part_meets, news[2]; // of the last, some only arrive
   int finished = 0;
-  char began = 0; // whose address a clock hangs on
+  char began = 0;               // whose address a clock hangs on
   bool arrived_at_grid = false; // and has not waited
   std::map<const void *, barrier_state> barriers;
   std::vector<bulk_job> jobs;
@@ -177,7 +196,8 @@ struct grid_state {
 /// One run().
 class machine {
 public:
-  machine(const schedule &chosen, const std::vector<kernel> &stream, const std::vector<named_memory> &names);
+  machine(const schedule &chosen, const std::vector<kernel> &stream,
+          const std::vector<named_memory> &names);
   ~machine();
   void run();
 
@@ -215,8 +235,9 @@ private:
   std::string who_waits() const;
   std::string cell_name(const void *address) const;
   static bool runnable(const block_state &block, bool starved_too) {
-    return std::any_of(block.warps.begin(), block.warps.end(),
-                       [=](const warp_state &w) { return (w.ready & (starved_too ? full : ~w.starved)) != 0; });
+    return std::any_of(block.warps.begin(), block.warps.end(), [=](const warp_state &w) {
+      return (w.ready & (starved_too ? full : ~w.starved)) != 0;
+    });
   }
 
   const std::vector<named_memory> &names_;
@@ -233,7 +254,8 @@ private:
 machine *running = nullptr;
 statistics counted = {};
 
-/// Stacks outlive runs, and those of a failed run are never used again; the program's end frees them.
+/// Stacks outlive runs, and those of a failed run are never used again; the program's end frees
+/// them.
 struct stacks {
   std::vector<fiber *> idle, all;
 };
@@ -252,7 +274,8 @@ fiber *take_fiber() {
   return taken;
 }
 
-machine::machine(const schedule &chosen, const std::vector<kernel> &stream, const std::vector<named_memory> &names)
+machine::machine(const schedule &chosen, const std::vector<kernel> &stream,
+                 const std::vector<named_memory> &names)
     : random(chosen.seed), which(chosen.which), names_(names) {
   unsigned most = 1;
   for (const kernel &code : stream) {
@@ -260,7 +283,8 @@ machine::machine(const schedule &chosen, const std::vector<kernel> &stream, cons
     grid->code = &code;
     grid->previous = grids_.empty() ? nullptr : grids_.back().get();
     grid->threads = std::uint64_t{code.blocks} * code.threads;
-    if (code.threads % warp_threads != 0 || grid->threads == 0) throw std::invalid_argument("a launch needs whole warps, at least one");
+    if (code.threads % warp_threads != 0 || grid->threads == 0)
+      throw std::invalid_argument("a launch needs whole warps, at least one");
     for (unsigned b = code.blocks; b-- > 0;) grid->arrivals.push_back(b);
     if (which == mode::reversed)
       std::reverse(grid->arrivals.begin(), grid->arrivals.end());
@@ -309,8 +333,9 @@ std::string machine::who_waits() const {
   for (const auto &block : resident) {
     const lane_state *last = nullptr;
     for (const lane_state &one : block->lanes) {
-      const bool same = last != nullptr && last->warp == one.warp && last->waits_in == one.waits_in &&
-                        last->where.line == one.where.line && last->looked_at == one.looked_at;
+      const bool same = last != nullptr && last->warp == one.warp &&
+                        last->waits_in == one.waits_in && last->where.line == one.where.line &&
+                        last->looked_at == one.looked_at;
       last = &one;
       if (same) continue;
       text << "\n  " << describe(one);
@@ -321,18 +346,20 @@ std::string machine::who_waits() const {
       const std::string file = one.where.file;
       text << (one.warp->ready & one.bit ? " can run" : " waits");
       if (one.warp->in_grid_barrier & one.bit)
-        text << " for the grid barrier, " << block->grid->blocks_arrived << " of " << block->grid->code->blocks
-             << " blocks have arrived";
+        text << " for the grid barrier, " << block->grid->blocks_arrived << " of "
+             << block->grid->code->blocks << " blocks have arrived";
       else
         text << " in " << name_of_operation(one.waits_in);
       text << ", " << file.substr(file.find_last_of('/') + 1) << ':' << one.where.line;
-      if ((one.waits_in == operation::back_off || one.waits_in == operation::load) && one.looked_at != nullptr) text << ", for " << cell_name(one.looked_at);
+      if ((one.waits_in == operation::back_off || one.waits_in == operation::load) &&
+          one.looked_at != nullptr)
+        text << ", for " << cell_name(one.looked_at);
     }
   }
   for (const auto &grid : grids_)
     if (!grid->arrivals.empty())
-      text << "\n  " << grid->arrivals.size() << " of " << grid->code->blocks << " blocks have not started, next "
-           << grid->arrivals.back() << "; slots: " << slots_;
+      text << "\n  " << grid->arrivals.size() << " of " << grid->code->blocks
+           << " blocks have not started, next " << grid->arrivals.back() << "; slots: " << slots_;
   return text.str();
 }
 
@@ -348,7 +375,9 @@ bool machine::start_block() {
   for (auto &grid : grids_) {
     if (grid->arrivals.empty()) continue;
     grid_state *const before = grid->previous;
-    if (before != nullptr && !(grid->code->may_overlap ? before->lets_next_start() : before->complete())) return false;
+    if (before != nullptr &&
+        !(grid->code->may_overlap ? before->lets_next_start() : before->complete()))
+      return false;
     if (before != nullptr && !grid->code->may_overlap) acquire(&before->ended);
     auto block = std::make_unique<block_state>();
     block->grid = grid.get();
@@ -356,21 +385,25 @@ bool machine::start_block() {
     grid->arrivals.pop_back();
     const kernel &code = *grid->code;
     void *memory = nullptr;
-    if (code.shared_bytes != 0 && posix_memalign(&memory, 128, code.shared_bytes) != 0) std::abort();
+    if (code.shared_bytes != 0 && posix_memalign(&memory, 128, code.shared_bytes) != 0)
+      std::abort();
     block->shared = static_cast<unsigned char *>(memory);
     if (memory != nullptr) shared_memory_.push_back(block->shared);
     const std::uint64_t garbage = random.next() | 0x8000000080000000;
-    for (std::size_t i = 0; i < code.shared_bytes; ++i) block->shared[i] = static_cast<unsigned char>(garbage >> i % 8 * 8);
+    for (std::size_t i = 0; i < code.shared_bytes; ++i)
+      block->shared[i] = static_cast<unsigned char>(garbage >> i % 8 * 8);
     block->warps.resize(code.threads / warp_threads);
     block->lanes.resize(code.threads);
     for (std::size_t w = 0; w < block->warps.size(); ++w) {
       block->warps[w].block = block.get();
       block->warps[w].index = static_cast<int>(w);
-      for (auto &values : block->warps[w].values) values.reset(new byte[warp_threads * widest_exchange]);
+      for (auto &values : block->warps[w].values)
+        values.reset(new byte[warp_threads * widest_exchange]);
     }
     for (int t = 0; t < code.threads; ++t) {
       lane_state &one = block->lanes[t];
-      one.place = {block->index, code.blocks, t, code.threads, code.cluster ? code.blocks : 1, block->shared, code.shared_bytes};
+      one.place = {block->index,  code.blocks,      t, code.threads, code.cluster ? code.blocks : 1,
+                   block->shared, code.shared_bytes};
       one.warp = &block->warps[t / warp_threads];
       one.bit = 1u << t % warp_threads;
       one.runs = take_fiber();
@@ -378,7 +411,8 @@ bool machine::start_block() {
     // Room that threads fill is made here: ThreadSanitizer would see one free what another had.
     block->jobs.reserve(64);
     if (started_++ == starved_) starve(*block);
-    // What came before the launch is ordered before every thread of it; under ThreadSanitizer fibers outlive launches.
+    // What came before the launch is ordered before every thread of it; under ThreadSanitizer
+    // fibers outlive launches.
     release(&block->grid->began);
     release(&block->began);
     resident.push_back(std::move(block));
@@ -399,7 +433,8 @@ void machine::starve(block_state &block) {
 
 void machine::admit() {
   while (resident.size() < slots_) {
-    if (!resident.empty() && which != mode::one_slot && random.below(2) == 0) return; // starting takes a while
+    if (!resident.empty() && which != mode::one_slot && random.below(2) == 0)
+      return; // starting takes a while
     if (!start_block()) return;
     idle_wakes_ = 0;
   }
@@ -408,7 +443,8 @@ void machine::admit() {
 block_state *machine::choose() {
   candidates_.clear();
   for (const auto &block : resident)
-    if (block->delayed_until <= steps && runnable(*block, false)) candidates_.push_back(block.get());
+    if (block->delayed_until <= steps && runnable(*block, false))
+      candidates_.push_back(block.get());
   if (candidates_.empty()) {
     if (resident.size() < slots_ && start_block()) {
       idle_wakes_ = 0;
@@ -430,7 +466,9 @@ void machine::run_block(block_state &block) {
     const auto warps = static_cast<unsigned>(block.warps.size());
     unsigned w = random.below(warps);
     const bool starved_too = !runnable(block, false);
-    const auto able = [&] { return block.warps[w].ready & (starved_too ? full : ~block.warps[w].starved); };
+    const auto able = [&] {
+      return block.warps[w].ready & (starved_too ? full : ~block.warps[w].starved);
+    };
     while (able() == 0) w = (w + 1) % warps;
     const std::uint64_t bits = random.next();
     const unsigned first = bits % warp_threads;
@@ -471,8 +509,9 @@ void machine::retire(std::size_t slot) {
 }
 
 bool machine::wake_everyone() {
-  // A lane may stall though what it waits for is there, when the lanes of its warp looked at different times. After a
-  // second look by everyone with nothing stored in between, that cannot be.
+  // A lane may stall though what it waits for is there, when the lanes of its warp looked at
+  // different times. After a second look by everyone with nothing stored in between, that cannot
+  // be.
   idle_wakes_ = stores == stores_at_wake_ ? idle_wakes_ + 1 : 1;
   stores_at_wake_ = stores;
   bool any = false;
@@ -503,7 +542,8 @@ void machine::run() {
     }
     run_block(*block);
     if (!failure.empty()) break;
-    if (counted.resumptions - resumptions_at_start > 200'000'000) failure = "livelock, threads spin without progress:" + who_waits();
+    if (counted.resumptions - resumptions_at_start > 200'000'000)
+      failure = "livelock, threads spin without progress:" + who_waits();
     if (block->finished == static_cast<int>(block->lanes.size()))
       for (std::size_t slot = 0; slot < resident.size(); ++slot)
         if (resident[slot].get() == block) {
@@ -538,7 +578,8 @@ bool machine::make_copy() {
     std::swap(block->jobs[chosen], block->jobs.back());
     bulk_job made = block->jobs.back();
     block->jobs.pop_back();
-    // By a fiber of its own: the copy is ordered after it was asked for and before the barrier's phase, and nothing else.
+    // By a fiber of its own: the copy is ordered after it was asked for and before the barrier's
+    // phase, and nothing else.
     job = &made;
     copying = block.get();
     fiber *const runs = take_fiber();
@@ -555,7 +596,8 @@ barrier_state &machine::barrier_at(void *address) {
   block_state &block = *lane->warp->block;
   const auto found = block.barriers.find(address);
   if (found == block.barriers.end()) fail("uses a barrier that was not initialized");
-  if (!found->second.published && found->second.initialized_by != lane) fail("uses a barrier that was not published");
+  if (!found->second.published && found->second.initialized_by != lane)
+    fail("uses a barrier that was not published");
   return found->second;
 }
 
@@ -580,8 +622,9 @@ void machine::count_on(block_state &block, void *address, int arrivals, std::int
 
 void machine::thread_body() {
   if (job != nullptr) {
-    acquire(job->to); // see bulk_copy
-    acquire(&copying->began); // another block may have sent it, whose threads began before this memory was there
+    acquire(job->to);         // see bulk_copy
+    acquire(&copying->began); // another block may have sent it, whose threads began before this
+                              // memory was there
     std::memcpy(job->to, job->from != nullptr ? job->from : &job->word, job->bytes);
     barrier_state &barrier = copying->barriers.at(job->barrier);
     release(&barrier.order[barrier.parity]);
@@ -597,7 +640,8 @@ void machine::thread_body() {
     fail("ends its block before the bulk copies of the block are complete");
   if (!self.copies.empty()) fail("ends before its copies are complete");
   if (warp.meets.arrived != 0)
-    fail(std::string("ends while other lanes of its warp wait in ") + name_of_operation(warp.meets.which));
+    fail(std::string("ends while other lanes of its warp wait in ") +
+         name_of_operation(warp.meets.which));
   for (const block_meeting *const at : {&block.meets, &block.part_meets})
     if (at->arrived != 0 && self.place.thread < at->threads)
       fail(std::string("ends while others of its block wait in ") + name_of_operation(at->which));
@@ -624,27 +668,31 @@ void machine::maybe_yield() {
   suspend();
 }
 
-std::uint64_t watch_bit(const void *address) { return std::uint64_t{1} << (reinterpret_cast<std::uintptr_t>(address) / 4 % 64); }
+std::uint64_t watch_bit(const void *address) {
+  return std::uint64_t{1} << (reinterpret_cast<std::uintptr_t>(address) / 4 % 64);
+}
 
 } // namespace
 
-// ---- what kernels call -----------------------------------------------------------------------------------------------
+// ---- what kernels call --------------------------------------------------------------------------
 
 namespace {
 
-void meet_block(block_meeting block_state::*meeting_of, std::uint32_t warp_state::*waiting, operation which, int threads,
-                source_line where) {
+void meet_block(block_meeting block_state::*meeting_of, std::uint32_t warp_state::*waiting,
+                operation which, int threads, source_line where) {
   machine &m = *running;
   lane_state &self = *m.lane;
   block_state &block = *self.warp->block;
   block_meeting &at = block.*meeting_of;
-  if (self.place.thread >= threads) m.fail(std::string(name_of_operation(which)) + " of warps that do not include the thread");
+  if (self.place.thread >= threads)
+    m.fail(std::string(name_of_operation(which)) + " of warps that do not include the thread");
   for (int t = 0; t < threads; ++t)
     if (block.lanes[t].warp->finished & block.lanes[t].bit)
       m.fail(std::string(name_of_operation(which)) + " after threads of the block have ended");
   if (at.arrived == 0) at.which = which, at.threads = threads;
   if (at.which != which || at.threads != threads)
-    m.fail(std::string(name_of_operation(which)) + ", but other threads of the block wait in " + name_of_operation(at.which));
+    m.fail(std::string(name_of_operation(which)) + ", but other threads of the block wait in " +
+           name_of_operation(at.which));
   const int parity = at.parity;
   release(&at.order[parity]);
   if (++at.arrived == threads) {
@@ -661,26 +709,30 @@ void meet_block(block_meeting block_state::*meeting_of, std::uint32_t warp_state
 }
 
 /// Returns the parity under which the meeting's results lie.
-int meet(machine &m, operation which, int argument, bool bit, const void *value, std::size_t bytes, source_line where) {
+int meet(machine &m, operation which, int argument, bool bit, const void *value, std::size_t bytes,
+         source_line where) {
   lane_state &self = *m.lane;
   warp_state &warp = *self.warp;
   meeting &meets = warp.meets;
   const int parity = meets.parity;
-  if (warp.finished != 0) m.fail(std::string(name_of_operation(which)) + " after lanes of the warp have ended");
+  if (warp.finished != 0)
+    m.fail(std::string(name_of_operation(which)) + " after lanes of the warp have ended");
   if (meets.arrived == 0) {
     meets.which = which;
     meets.argument = argument;
     meets.bits[parity] = 0;
   } else if (meets.which != which || meets.argument != argument) {
     std::ostringstream text;
-    text << name_of_operation(which) << '(' << argument << ") at line " << where.line << ", but other lanes of the warp wait in "
-         << name_of_operation(meets.which) << '(' << meets.argument << ')';
+    text << name_of_operation(which) << '(' << argument << ") at line " << where.line
+         << ", but other lanes of the warp wait in " << name_of_operation(meets.which) << '('
+         << meets.argument << ')';
     m.fail(text.str());
   }
   if (bit) meets.bits[parity] |= self.bit;
   if (bytes > widest_exchange) m.fail("exchanges more bytes than the emulator supports");
   byte *const place = warp.values[parity].get() + bytes * (self.place.thread % warp_threads);
-  for (std::size_t i = 0; i < bytes; ++i) place[i].bits = static_cast<const unsigned char *>(value)[i];
+  for (std::size_t i = 0; i < bytes; ++i)
+    place[i].bits = static_cast<const unsigned char *>(value)[i];
   // Of the warp's collectives only this one orders memory.
   if (which == operation::synchronize_warp) release(&meets.order[parity]);
   meets.arrived |= self.bit;
@@ -699,16 +751,19 @@ int meet(machine &m, operation which, int argument, bool bit, const void *value,
 } // namespace
 
 void synchronize_block(source_line where) {
-  meet_block(&block_state::meets, &warp_state::in_block, operation::synchronize_block, running->lane->place.block_threads, where);
+  meet_block(&block_state::meets, &warp_state::in_block, operation::synchronize_block,
+             running->lane->place.block_threads, where);
 }
 namespace {
 
-/// One thread more of `threads` that tell or are told; the last lets all go that wait. Returns the parity of what it arrived at.
+/// One thread more of `threads` that tell or are told; the last lets all go that wait. Returns the
+/// parity of what it arrived at.
 int hear(machine &m, int which, int threads) {
   block_state &block = *m.lane->warp->block;
   block_meeting &at = block.news[which];
   if (at.arrived == 0) at.threads = threads;
-  if (at.threads != threads) m.fail("passes another number of threads to a named barrier than other threads of the block");
+  if (at.threads != threads)
+    m.fail("passes another number of threads to a named barrier than other threads of the block");
   const int parity = at.parity;
   if (++at.arrived == threads) {
     at.arrived = 0;
@@ -745,7 +800,8 @@ void be_told(int which, int warps, source_line where) {
   acquire(&at.order[parity]);
 }
 void synchronize_warps(int warps, source_line where) {
-  meet_block(&block_state::part_meets, &warp_state::in_part, operation::synchronize_warps, warps * warp_threads, where);
+  meet_block(&block_state::part_meets, &warp_state::in_part, operation::synchronize_warps,
+             warps * warp_threads, where);
 }
 
 unsigned meet_warp(operation which, int argument, bool bit, source_line where) {
@@ -754,7 +810,8 @@ unsigned meet_warp(operation which, int argument, bool bit, source_line where) {
   return m.lane->warp->meets.bits[parity];
 }
 
-void exchange(operation which, int argument, void *value, std::size_t bytes, int source, source_line where) {
+void exchange(operation which, int argument, void *value, std::size_t bytes, int source,
+              source_line where) {
   machine &m = *running;
   const int parity = meet(m, which, argument, false, value, bytes, where);
   const byte *const theirs = m.lane->warp->values[parity].get() + bytes * source;
@@ -780,8 +837,8 @@ void stall(machine &m, operation which, source_line where) {
 void before_load(const void *address, source_line where) {
   machine &m = *running;
   lane_state &self = *m.lane;
-  // The same memory again: a poll without back_off, which may wait as well until there is something new to see. Should it
-  // not be a poll, the wait ends when nobody else can run.
+  // The same memory again: a poll without back_off, which may wait as well until there is something
+  // new to see. Should it not be a poll, the wait ends when nobody else can run.
   if (std::find(self.looked.begin(), self.looked.end(), address) != self.looked.end())
     stall(m, operation::load, where);
   else
@@ -812,7 +869,8 @@ void after_store() {
   if (m.which == mode::delay_after_publish) {
     const unsigned die = m.random.below(4);
     if (die == 0) return;
-    m.lane->warp->block->delayed_until = die == 1 ? ~std::uint64_t{0} : m.steps + m.random.below(1000);
+    m.lane->warp->block->delayed_until =
+        die == 1 ? ~std::uint64_t{0} : m.steps + m.random.below(1000);
     m.preempt = true;
     m.suspend();
   } else {
@@ -835,7 +893,8 @@ void wait_for_previous_kernel(source_line where) {
   machine &m = *running;
   grid_state *const before = m.lane->warp->block->grid->previous;
   if (before == nullptr) return;
-  while (!before->complete()) m.wait_as(&warp_state::in_grid, operation::wait_for_previous_kernel, where);
+  while (!before->complete())
+    m.wait_as(&warp_state::in_grid, operation::wait_for_previous_kernel, where);
   acquire(&before->ended);
 }
 
@@ -843,11 +902,13 @@ void initialize_barrier(void *barrier, int arrivals) {
   machine &m = *running;
   block_state &block = *m.lane->warp->block;
   const auto *const at = static_cast<unsigned char *>(barrier);
-  if (at < block.shared || at + 8 > block.shared + m.lane->place.shared_bytes) m.fail("uses a barrier outside shared memory");
+  if (at < block.shared || at + 8 > block.shared + m.lane->place.shared_bytes)
+    m.fail("uses a barrier outside shared memory");
   barrier_state made;
   made.arrivals = made.pending = arrivals;
   made.initialized_by = m.lane;
-  if (!block.barriers.emplace(barrier, std::move(made)).second) m.fail("initializes a barrier twice");
+  if (!block.barriers.emplace(barrier, std::move(made)).second)
+    m.fail("initializes a barrier twice");
 }
 
 void publish_barriers() {
@@ -878,9 +939,14 @@ void wait(void *barrier, unsigned parity, source_line where) {
 
 void bulk_copy(void *to, const void *from, unsigned bytes, void *barrier, source_line) {
   machine &m = *running;
-  if (!m.barrier_at(barrier).published) m.fail("begins a bulk copy with a barrier that was not published"); // no copy has initialized it
-  const auto misaligned = [](const void *address) { return reinterpret_cast<std::uintptr_t>(address) % 16 != 0; };
-  if (bytes == 0 || bytes % 16 != 0 || misaligned(to) || misaligned(from)) m.fail("begins a bulk copy whose addresses or size are not multiples of 16 bytes");
+  if (!m.barrier_at(barrier).published)
+    m.fail(
+        "begins a bulk copy with a barrier that was not published"); // no copy has initialized it
+  const auto misaligned = [](const void *address) {
+    return reinterpret_cast<std::uintptr_t>(address) % 16 != 0;
+  };
+  if (bytes == 0 || bytes % 16 != 0 || misaligned(to) || misaligned(from))
+    m.fail("begins a bulk copy whose addresses or size are not multiples of 16 bytes");
   release(to); // the clock of the copy itself, which nobody else looks at
   m.lane->warp->block->jobs.push_back({to, from, bytes, barrier});
   m.maybe_yield();
@@ -911,7 +977,8 @@ void wait_for_cluster(source_line where) {
   grid_state &grid = *self.warp->block->grid;
   if (self.cluster_parity < 0) m.fail("waits for the cluster without having arrived");
   // Nobody can arrive again before this thread has, so the parity tells the phases apart.
-  if (grid.cluster_parity == self.cluster_parity) m.wait_as(&warp_state::in_cluster, operation::wait_for_cluster, where);
+  if (grid.cluster_parity == self.cluster_parity)
+    m.wait_as(&warp_state::in_cluster, operation::wait_for_cluster, where);
   acquire(&grid.cluster_order[self.cluster_parity]);
   self.cluster_parity = -1;
 }
@@ -921,7 +988,8 @@ int arrive_at_grid() {
   lane_state &self = *m.lane;
   block_state &block = *self.warp->block;
   grid_state &grid = *block.grid;
-  if (!grid.code->cooperative) m.fail("arrives at the grid barrier of a launch that is not cooperative");
+  if (!grid.code->cooperative)
+    m.fail("arrives at the grid barrier of a launch that is not cooperative");
   if (block.arrived_at_grid) m.fail("arrives at the grid barrier twice without waiting");
   const int phase = grid.barrier_parity; // it cannot end before this block has arrived
   m.maybe_yield();
@@ -945,7 +1013,8 @@ void wait_for_grid(int phase, source_line where) {
   grid_state &grid = *block.grid;
   if (phase < 0) m.fail("waits for the grid barrier without having arrived");
   m.maybe_yield();
-  if (grid.barrier_parity == phase) m.wait_as(&warp_state::in_grid_barrier, operation::wait_for_grid, where);
+  if (grid.barrier_parity == phase)
+    m.wait_as(&warp_state::in_grid_barrier, operation::wait_for_grid, where);
   acquire(&grid.barrier_order[phase]);
   block.arrived_at_grid = false;
 }
@@ -955,22 +1024,26 @@ void send(const void *mine, unsigned rank, std::uint32_t word, const void *barri
   const thread_place &place = m.lane->place;
   const auto offset_of = [&](const void *address) {
     const auto offset = static_cast<const unsigned char *>(address) - place.shared;
-    if (offset < 0 || offset + 4 > static_cast<std::ptrdiff_t>(place.shared_bytes)) m.fail("sends a word to an address outside shared memory");
+    if (offset < 0 || offset + 4 > static_cast<std::ptrdiff_t>(place.shared_bytes))
+      m.fail("sends a word to an address outside shared memory");
     return offset;
   };
   const auto to = offset_of(mine), told = offset_of(barrier);
   m.maybe_yield();
   for (const auto &block : m.resident) {
-    if (block->grid != m.lane->warp->block->grid || block->index != rank || block->finished == static_cast<int>(block->lanes.size()))
+    if (block->grid != m.lane->warp->block->grid || block->index != rank ||
+        block->finished == static_cast<int>(block->lanes.size()))
       continue;
     const auto at = block->barriers.find(block->shared + told);
-    if (at == block->barriers.end() || !at->second.published) m.fail("sends a word to a block whose barrier is not initialized yet");
+    if (at == block->barriers.end() || !at->second.published)
+      m.fail("sends a word to a block whose barrier is not initialized yet");
     release(block->shared + to); // the clock of the word itself, which nobody else looks at
     block->jobs.push_back({block->shared + to, nullptr, 4, block->shared + told, word});
     m.maybe_yield();
     return;
   }
-  m.fail("uses the shared memory of block " + std::to_string(rank) + ", which has ended or does not exist");
+  m.fail("uses the shared memory of block " + std::to_string(rank) +
+         ", which has ended or does not exist");
 }
 
 void put_copy(const pending_copy &copy) { running->lane->copies.push_back(copy); }
@@ -991,19 +1064,26 @@ void fail(const std::string &what) {
 
 const char *name_of(mode which) {
   switch (which) {
-  case mode::random: return "random";
-  case mode::one_slot: return "one_slot";
-  case mode::reversed: return "reversed";
-  case mode::starve_one_block: return "starve_one_block";
-  case mode::starve_one_thread: return "starve_one_thread";
-  case mode::delay_after_publish: return "delay_after_publish";
+  case mode::random:
+    return "random";
+  case mode::one_slot:
+    return "one_slot";
+  case mode::reversed:
+    return "reversed";
+  case mode::starve_one_block:
+    return "starve_one_block";
+  case mode::starve_one_thread:
+    return "starve_one_thread";
+  case mode::delay_after_publish:
+    return "delay_after_publish";
   }
   return "?";
 }
 
 statistics totals() { return counted; }
 
-void run(const schedule &chosen, const std::vector<kernel> &stream, const std::vector<named_memory> &names) {
+void run(const schedule &chosen, const std::vector<kernel> &stream,
+         const std::vector<named_memory> &names) {
   ++counted.schedules;
   machine(chosen, stream, names).run();
 }

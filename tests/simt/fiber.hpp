@@ -17,7 +17,8 @@
 namespace emulator {
 namespace {
 
-// The compiler's own setjmp: glibc's is intercepted by the sanitizers, and swapcontext is a system call.
+// The compiler's own setjmp: glibc's is intercepted by the sanitizers, and swapcontext is a system
+// call.
 using resume_point = void *[5];
 
 [[gnu::noipa, noreturn]] void jump(resume_point &to) { __builtin_longjmp(to, 1); }
@@ -28,12 +29,13 @@ using resume_point = void *[5];
   if (__builtin_setjmp(from) == 0) setcontext(&to);
 }
 
-/// Runs `entry` again and again, once for each resume() after it has returned. Only resume()'s caller's stack, the main one,
-/// resumes fibers.
+/// Runs `entry` again and again, once for each resume() after it has returned. Only resume()'s
+/// caller's stack, the main one, resumes fibers.
 class fiber {
 public:
   explicit fiber(void (*entry)()) : entry_(entry) {
-    void *const pages = mmap(nullptr, guard + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *const pages = mmap(nullptr, guard + bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED) std::abort();
     mprotect(pages, guard, PROT_NONE);
     stack_ = static_cast<char *>(pages) + guard;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The barrier of a cooperative launch: what is wrong with its use is reported, and so is a wave without its guarantee.
-// Threads that fail are abandoned with what they own, so this is not for a sanitizer that looks for leaks.
-#include <lookback/device/decoupled_look_back.cuh>
+// The barrier of a cooperative launch: what is wrong with its use is reported, and so is a wave
+// without its guarantee. Threads that fail are abandoned with what they own, so this is not for a
+// sanitizer that looks for leaks.
+#include <lookback/strategy/tree_tiles.cuh>
 
 #include <simt/problems.hpp>
 
@@ -28,11 +29,13 @@ TEST_CASE("without the cooperative guarantee a wave locks up, and that is report
   namespace core = lookback::detail;
   const auto elements = test::interval_elements<test::interval, test::interval>(3 * 2048);
   std::vector<test::interval> output(elements.size());
+  test::device without_guarantee;
+  without_guarantee.guaranteed = false;
   const std::string report = report_of([&] {
-    test::scan_tiles<2, core::look::over_wave>(core::make_problem<true, test::interval>(elements.data(), output.data(),
-                                                                                        test::join_neighbours{},
-                                                                                        core::no_initial{}),
-                                               elements.size(), {emulator::mode::one_slot, 1}, false);
+    test::scan_with<core::wave, 2>(
+        core::make_problem<true, test::interval>(elements.data(), output.data(),
+                                                 test::join_neighbours{}, core::no_initial{}),
+        elements.size(), {emulator::mode::one_slot, 1}, without_guarantee);
   });
   CHECK_EQ(report.find("deadlock"), 0);
   check_report(report, "waits for the grid barrier, 1 of 3 blocks have arrived");
@@ -53,9 +56,12 @@ TEST_CASE("the grid barrier: what is wrong is reported") {
     simt::wait_for_grid(simt::arrive_at_grid());
   };
   check_report(run(true, twice), "nothing");
-  check_report(run(false, twice), "arrives at the grid barrier of a launch that is not cooperative");
-  check_report(run(true, [] { simt::arrive_at_grid(), simt::arrive_at_grid(); }), "twice without waiting");
-  check_report(run(true, [] { simt::wait_for_grid({}); }), "waits for the grid barrier without having arrived");
+  check_report(run(false, twice),
+               "arrives at the grid barrier of a launch that is not cooperative");
+  check_report(run(true, [] { simt::arrive_at_grid(), simt::arrive_at_grid(); }),
+               "twice without waiting");
+  check_report(run(true, [] { simt::wait_for_grid({}); }),
+               "waits for the grid barrier without having arrived");
   check_report(run(true,
                    [] {
                      if (simt::thread_index() == 0 && simt::block_index() == 0)

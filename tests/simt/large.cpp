@@ -2,7 +2,7 @@
 // Elements and accumulators too large to wait in shared memory: the bits of the tree, objects that
 // are no bags of bytes, by key over the keys, and an initial value that stands in the output. Under
 // AddressSanitizer, and under ThreadSanitizer once for each mutation.
-#include <lookback/device/large_scan.cuh>
+#include <lookback/strategy/warp_tiles.cuh>
 
 #include <simt/problems.hpp>
 

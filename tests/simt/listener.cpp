@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Knows which test case runs, prints the replay command when a sanitizer or a signal ends the program, and counts.
+// Knows which test case runs, prints the replay command when a sanitizer or a signal ends the
+// program, and counts.
 #include <simt/schedules.hpp>
 
 #include <algorithm>
@@ -9,7 +10,9 @@
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #include <sanitizer/common_interface_defs.h>
-static void on_death() { std::fprintf(stderr, "replay: %s\n", test::present::get().replay.c_str()); }
+static void on_death() {
+  std::fprintf(stderr, "replay: %s\n", test::present::get().replay.c_str());
+}
 static void expect_death() { __sanitizer_set_death_callback(on_death); }
 #else
 static void expect_death() {}
@@ -28,20 +31,23 @@ struct listener : doctest::IReporter {
   void test_run_end(const doctest::TestRunStats &) override {
     const emulator::statistics totals = emulator::totals();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin_;
-    std::printf("simt: %llu schedules, %llu million switches, %.1f s\n", static_cast<unsigned long long>(totals.schedules),
+    std::printf("simt: %llu schedules, %llu million switches, %.1f s\n",
+                static_cast<unsigned long long>(totals.schedules),
                 static_cast<unsigned long long>(totals.resumptions / 1000000), took.count());
   }
 
   void report_query(const doctest::QueryData &) override {}
   void test_case_reenter(const doctest::TestCaseData &) override {}
-  /// doctest's --abort-after counts failed assertions: here a test case that ends with an exception is one, too.
+  /// doctest's --abort-after counts failed assertions: here a test case that ends with an exception
+  /// is one, too.
   void test_case_end(const doctest::CurrentTestCaseStats &stats) override {
     if (options_.abort_after == 0 || stats.failure_flags == 0) return;
     std::fflush(nullptr);
     std::_Exit(EXIT_FAILURE);
   }
   void test_case_exception(const doctest::TestCaseException &exception) override {
-    if (exception.is_crash) std::fprintf(stderr, "replay: %s\n", test::present::get().replay.c_str());
+    if (exception.is_crash)
+      std::fprintf(stderr, "replay: %s\n", test::present::get().replay.c_str());
   }
   void subcase_start(const doctest::SubcaseSignature &) override {}
   void subcase_end() override {}

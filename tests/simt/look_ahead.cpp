@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The pipeline under many schedules: rings of stages that go round, blocks with a partial last tile, more than one group.
-#include <lookback/device/look_ahead.cuh>
+// The pipeline under many schedules: rings of stages that go round, blocks with a partial last
+// tile, more than one group.
+#include <lookback/strategy/pipeline.cuh>
 
 #include <simt/problems.hpp>
 
@@ -13,28 +14,36 @@ void pipeline(std::uint64_t count, std::size_t tiles) {
   const test::tree_sizes size(sizeof(In), sizeof(T));
   const auto elements = test::interval_elements<In, T>(tiles * size.tile);
   test::for_each_trial(count, [&](test::trial &one) {
-    const std::size_t n = test::pick_size(one, size, elements.size(), size.tile + 1); // one tile alone has no state
+    const std::size_t n =
+        test::pick_size(one, size, elements.size(), size.tile + 1); // one tile alone has no state
     const unsigned blocks = 1 + one.random() % 5;
     const std::vector<In> input(elements.begin(), elements.begin() + n);
     test::guarded_buffer<T> output(n, one.random() % 2, test::make_interval<T>({77, 78}));
     const bool has_initial = one.random() % 2 == 0;
-    INFO("n = ", n, ", tile = ", size.tile, ", blocks = ", blocks, ", initial value: ", has_initial);
+    INFO("n = ", n, ", tile = ", size.tile, ", blocks = ", blocks,
+         ", initial value: ", has_initial);
     if (has_initial)
-      test::scan_ahead<Tuning>(core::make_problem<false, T>(input.data(), output.data(), test::join_neighbours{},
-                                                            core::initial_value<T>{test::make_interval<T>(test::interval_initial)}),
-                               n, blocks, one.schedule);
+      test::scan_ahead<Tuning>(
+          core::make_problem<false, T>(
+              input.data(), output.data(), test::join_neighbours{},
+              core::initial_value<T>{test::make_interval<T>(test::interval_initial)}),
+          n, blocks, one.schedule);
     else
-      test::scan_ahead<Tuning>(core::make_problem<true, T>(input.data(), output.data(), test::join_neighbours{}, core::no_initial{}),
+      test::scan_ahead<Tuning>(core::make_problem<true, T>(input.data(), output.data(),
+                                                           test::join_neighbours{},
+                                                           core::no_initial{}),
                                n, blocks, one.schedule);
     std::vector<T> expected;
     for (std::uint32_t i = 0; i < n; ++i)
-      expected.push_back(test::make_interval<T>(has_initial ? test::interval{0, i + 1} : test::interval{1, i + 2}));
+      expected.push_back(test::make_interval<T>(has_initial ? test::interval{0, i + 1}
+                                                            : test::interval{1, i + 2}));
     REQUIRE_EQ(test::first_difference(output.results(), expected), test::nowhere);
     REQUIRE(output.intact());
   });
 }
 
-/// From one element less than a number of tiles to three more, at most `tiles` tiles and at least one and an element.
+/// From one element less than a number of tiles to three more, at most `tiles` tiles and at least
+/// one and an element.
 std::size_t pick_edge(test::trial &one, std::size_t tile, std::size_t tiles) {
   return std::max(tile + 1, (1 + one.random() % tiles) * tile - 1 + one.random() % 5);
 }
@@ -48,14 +57,16 @@ struct times_three {
   }
 };
 
-/// Sums of the elements, or of a function of them, input and output anywhere within 16 bytes; those of 16-byte integers, which have
-/// a way of their own, also exclusive.
+/// Sums of the elements, or of a function of them, input and output anywhere within 16 bytes; those
+/// of 16-byte integers, which have a way of their own, also exclusive.
 template <class Tuning, class In, class T, bool Transformed = false>
 void sums(std::uint64_t count) {
   namespace core = lookback::detail;
-  const test::tree_sizes size(Transformed ? sizeof(T) : sizeof(In), sizeof(T)); // a function's value shapes the tree
+  const test::tree_sizes size(Transformed ? sizeof(T) : sizeof(In),
+                              sizeof(T)); // a function's value shapes the tree
   test::for_each_trial(count, [&](test::trial &one) {
-    const std::size_t n = pick_edge(one, size.tile, 5), from = test::any_shift<In>(one), to = test::any_shift<T>(one);
+    const std::size_t n = pick_edge(one, size.tile, 5), from = test::any_shift<In>(one),
+                      to = test::any_shift<T>(one);
     const unsigned blocks = 1 + one.random() % 3;
     std::vector<In> elements;
     std::vector<T> expected;
@@ -63,21 +74,26 @@ void sums(std::uint64_t count) {
     T sum = is_exclusive ? T{7} : T{0};
     for (std::size_t i = 0; i < n; ++i) {
       elements.push_back(static_cast<In>(one.random()));
-      const T element = Transformed ? times_three<T>{}(elements.back()) : static_cast<T>(elements.back());
+      const T element =
+          Transformed ? times_three<T>{}(elements.back()) : static_cast<T>(elements.back());
       const T before = sum;
       sum = static_cast<T>(sum + element);
       expected.push_back(is_exclusive ? before : sum);
     }
-    INFO("n = ", n, ", tile = ", size.tile, ", blocks = ", blocks, ", input and output shifted by ", from, ", ", to);
+    INFO("n = ", n, ", tile = ", size.tile, ", blocks = ", blocks, ", input and output shifted by ",
+         from, ", ", to);
     const auto scan = [&](const In *at, T *output) {
       const auto by = [&](auto input) {
         if constexpr (sizeof(T) == 16) {
           if (is_exclusive)
-            return test::scan_ahead<Tuning>(core::make_problem<false, T>(input, output, lookback::plus{}, core::initial_value<T>{T{7}}),
-                                            n, blocks, one.schedule);
+            return test::scan_ahead<Tuning>(
+                core::make_problem<false, T>(input, output, lookback::plus{},
+                                             core::initial_value<T>{T{7}}),
+                n, blocks, one.schedule);
         }
-        test::scan_ahead<Tuning>(core::make_problem<true, T>(input, output, lookback::plus{}, core::no_initial{}), n, blocks,
-                                 one.schedule);
+        test::scan_ahead<Tuning>(
+            core::make_problem<true, T>(input, output, lookback::plus{}, core::no_initial{}), n,
+            blocks, one.schedule);
       };
       if constexpr (Transformed)
         by(test::transforming_iterator<times_three<T>, const In *>(at, {}));
@@ -114,21 +130,27 @@ void pipeline_by_key(std::uint64_t count) {
     const test::segments<Key, T> all(one, n, one.random() % 2 == 0 ? 5 : 4 * size.tile);
     const std::size_t shift = test::any_shift<Key>(one);
     const test::bare_input<Key> keys(all.keys, shift);
-    test::guarded_buffer<T> input(n, test::any_shift<T>(one), {77, 78}), output(n, test::any_shift<T>(one), {77, 78});
+    test::guarded_buffer<T> input(n, test::any_shift<T>(one), {77, 78}),
+        output(n, test::any_shift<T>(one), {77, 78});
     std::copy(all.values.begin(), all.values.end(), input.data());
     const bool in_place = one.random() % 2 == 0, is_inclusive = one.random() % 2 == 0;
-    INFO("n = ", n, ", tile = ", size.tile, ", blocks = ", blocks, ", keys shifted by ", shift, ", in place: ", in_place);
+    INFO("n = ", n, ", tile = ", size.tile, ", blocks = ", blocks, ", keys shifted by ", shift,
+         ", in place: ", in_place);
     test::guarded_buffer<T> &written = in_place ? input : output;
     const T *const values = input.data();
     if (is_inclusive)
-      test::scan_ahead<Tuning>(core::make_inclusive_by_key<T>(keys.data(), values, written.data(), test::same_octave{},
+      test::scan_ahead<Tuning>(core::make_inclusive_by_key<T>(keys.data(), values, written.data(),
+                                                              test::same_octave{},
                                                               test::join_neighbours{}),
                                n, blocks, one.schedule);
     else
-      test::scan_ahead<Tuning>(core::make_exclusive_by_key<T>(keys.data(), values, written.data(), test::interval_initial,
-                                                              test::same_octave{}, test::join_neighbours{}),
+      test::scan_ahead<Tuning>(core::make_exclusive_by_key<T>(
+                                   keys.data(), values, written.data(), test::interval_initial,
+                                   test::same_octave{}, test::join_neighbours{}),
                                n, blocks, one.schedule);
-    REQUIRE_EQ(test::first_difference(written.results(), is_inclusive ? all.inclusive : all.exclusive), test::nowhere);
+    REQUIRE_EQ(
+        test::first_difference(written.results(), is_inclusive ? all.inclusive : all.exclusive),
+        test::nowhere);
     REQUIRE(written.intact());
   });
 }
@@ -137,13 +159,25 @@ void pipeline_by_key(std::uint64_t count) {
 
 // 16-byte elements: 1024 a tile.
 using wide = test::widened<test::interval, 16>;
-TEST_CASE("pipeline, 3 stages, 1 look-ahead warp") { pipeline<test::look_ahead_by<3, 2, 2, 2, 1>, test::interval, wide>(200, 35); }
-TEST_CASE("pipeline, 4 stages, 3 look-ahead warps, or 2") { pipeline<test::look_ahead_by<4, 2, 2, 4, 3, 2, 1>, test::interval, wide>(100, 70); }
-TEST_CASE("pipeline, vectors of two elements") { pipeline<test::look_ahead_by<3, 3, 1, 2, 2>, test::interval, test::interval>(60, 34); }
+TEST_CASE("pipeline, 3 stages, 1 look-ahead warp") {
+  pipeline<test::look_ahead_by<3, 2, 2, 2, 1>, test::interval, wide>(200, 35);
+}
+TEST_CASE("pipeline, 4 stages, 3 look-ahead warps, or 2") {
+  pipeline<test::look_ahead_by<4, 2, 2, 4, 3, 2, 1>, test::interval, wide>(100, 70);
+}
+TEST_CASE("pipeline, vectors of two elements") {
+  pipeline<test::look_ahead_by<3, 3, 1, 2, 2>, test::interval, test::interval>(60, 34);
+}
 
-TEST_CASE("pipeline, 1-byte sums at any address") { sums<test::look_ahead_by<3, 2, 2, 4, 1>, std::uint8_t, std::uint8_t>(400); }
-TEST_CASE("pipeline, 1 byte to 4 at any address") { sums<test::look_ahead_by<4, 2, 2, 2, 2>, std::uint8_t, std::uint32_t>(400); }
-TEST_CASE("pipeline, 4-byte sums at any address") { sums<test::look_ahead_by<3, 2, 1, 4, 2>, std::uint32_t, std::uint32_t>(400); }
+TEST_CASE("pipeline, 1-byte sums at any address") {
+  sums<test::look_ahead_by<3, 2, 2, 4, 1>, std::uint8_t, std::uint8_t>(400);
+}
+TEST_CASE("pipeline, 1 byte to 4 at any address") {
+  sums<test::look_ahead_by<4, 2, 2, 2, 2>, std::uint8_t, std::uint32_t>(400);
+}
+TEST_CASE("pipeline, 4-byte sums at any address") {
+  sums<test::look_ahead_by<3, 2, 1, 4, 2>, std::uint32_t, std::uint32_t>(400);
+}
 /// In runs of 8, 4 and 2 elements a lane.
 using lookback::detail::uint128;
 TEST_CASE("pipeline, 16-byte sums") {
@@ -157,8 +191,12 @@ TEST_CASE("pipeline, a function of 4 bytes at any address") {
 TEST_CASE("pipeline, a function of 1 byte that makes 8") {
   sums<test::look_ahead_by<3, 2, 2, 2, 1>, std::uint8_t, std::uint64_t, true>(400);
 }
-TEST_CASE("pipeline by key, 4-byte keys") { pipeline_by_key<test::look_ahead_by<3, 2, 2, 4, 2>, std::uint32_t>(300); }
-TEST_CASE("pipeline by key, 1-byte keys") { pipeline_by_key<test::look_ahead_by<4, 3, 2, 2, 1, 1, 2>, std::uint8_t>(300); }
+TEST_CASE("pipeline by key, 4-byte keys") {
+  pipeline_by_key<test::look_ahead_by<3, 2, 2, 4, 2>, std::uint32_t>(300);
+}
+TEST_CASE("pipeline by key, 1-byte keys") {
+  pipeline_by_key<test::look_ahead_by<4, 3, 2, 2, 1, 1, 2>, std::uint8_t>(300);
+}
 
 TEST_CASE("without the cooperative guarantee the pipeline locks up, and that is reported") {
   namespace core = lookback::detail;
@@ -166,14 +204,16 @@ TEST_CASE("without the cooperative guarantee the pipeline locks up, and that is 
   std::vector<test::interval> output(elements.size());
   try {
     test::scan_ahead<test::look_ahead_by<3, 2, 2, 2, 1>>(
-        core::make_problem<true, test::interval>(elements.data(), output.data(), test::join_neighbours{}, core::no_initial{}),
+        core::make_problem<true, test::interval>(elements.data(), output.data(),
+                                                 test::join_neighbours{}, core::no_initial{}),
         elements.size(), 2, {emulator::mode::one_slot, 1}, false);
     FAIL("not noticed");
   } catch (const std::runtime_error &report) {
     INFO(report.what());
     const std::string text = report.what();
     CHECK_EQ(text.find("deadlock"), 0);
-    CHECK_NE(text.find("waits for the grid barrier, 1 of 2 blocks have arrived"), std::string::npos);
+    CHECK_NE(text.find("waits for the grid barrier, 1 of 2 blocks have arrived"),
+             std::string::npos);
     CHECK_NE(text.find("1 of 2 blocks have not started"), std::string::npos);
   }
 }

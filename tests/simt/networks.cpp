@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every network of the catalogue, alone in a block: the interval, bicyclic and counting monoids, objects that are no bags of
-// bytes, and as many additions as its file says.
+// Every network of the catalogue, alone in a block: the interval, bicyclic and counting monoids,
+// objects that are no bags of bytes, and as many additions as its file says.
 #include <lookback/block_scan.cuh>
 
 #include <simt/problems.hpp>
@@ -14,8 +14,12 @@ using namespace lookback;
 /// Additions of every network over n elements, as its file has them.
 int steps(int n) { return n <= 1 ? 0 : 1 + steps((n + 1) / 2); }
 int every_step(int n) { return n <= 0 ? 0 : n * steps(n) - (1 << steps(n)) + 1; }
-int additions(sequential, bool inclusive, int n, int, int) { return std::max(0, inclusive ? n - 1 : n - 2); }
-int additions(hillis_steele, bool inclusive, int n, int, int) { return every_step(inclusive ? n : n - 1); }
+int additions(sequential, bool inclusive, int n, int, int) {
+  return std::max(0, inclusive ? n - 1 : n - 2);
+}
+int additions(hillis_steele, bool inclusive, int n, int, int) {
+  return every_step(inclusive ? n : n - 1);
+}
 template <memory_of Memory, exclusive_by By>
 int additions(kogge_stone<Memory, By>, bool inclusive, int n, int, int) {
   return every_step(inclusive || By == exclusive_by::inclusive ? n : n - 1);
@@ -32,7 +36,9 @@ int additions(blelloch<Padding, Pairs>, bool, int n, int, int) {
 }
 int additions(warp_shuffle, bool, int n, int, int items) {
   int sum = every_step((n - 1) / (32 * items)) + n - std::min(n, 32 * items);
-  for (int row = 0; row < n; row += 32) sum += every_step(std::min(32, n - row)) + (row % (32 * items) == 0 ? 0 : std::min(32, n - row));
+  for (int row = 0; row < n; row += 32)
+    sum +=
+        every_step(std::min(32, n - row)) + (row % (32 * items) == 0 ? 0 : std::min(32, n - row));
   return sum;
 }
 template <class Network>
@@ -48,40 +54,48 @@ void scan_in_block(test::trial &one, const T *x, T *y, const T &initial, Operato
   using storage = typename scan::storage;
   const auto global = std::make_unique<storage>();
   emulator::run(one.schedule, {{1, Threads, Network::in_global_memory ? 0 : sizeof(storage), [&] {
-    storage *room = global.get();
-    if constexpr (!Network::in_global_memory) room = &simt::shared_memory<storage>();
-    scan block(*room);
-    std::vector<T> mine(Items, initial), results(Items, initial);
-    for (int k = 0; k < Items; ++k)
-      if (simt::thread_index() * Items + k < n) mine[k] = x[simt::thread_index() * Items + k];
-    auto &in = *reinterpret_cast<T(*)[Items]>(mine.data());
-    auto &out = *reinterpret_cast<T(*)[Items]>(results.data());
-    if constexpr (Inclusive)
-      block.inclusive(in, out, op, n);
-    else
-      block.exclusive(in, out, initial, op, n);
-    for (int k = 0; k < Items; ++k)
-      if (simt::thread_index() * Items + k < n) y[simt::thread_index() * Items + k] = results[k];
-  }}});
+                                  storage *room = global.get();
+                                  if constexpr (!Network::in_global_memory)
+                                    room = &simt::shared_memory<storage>();
+                                  scan block(*room);
+                                  std::vector<T> mine(Items, initial), results(Items, initial);
+                                  for (int k = 0; k < Items; ++k)
+                                    if (simt::thread_index() * Items + k < n)
+                                      mine[k] = x[simt::thread_index() * Items + k];
+                                  auto &in = *reinterpret_cast<T(*)[Items]>(mine.data());
+                                  auto &out = *reinterpret_cast<T(*)[Items]>(results.data());
+                                  if constexpr (Inclusive)
+                                    block.inclusive(in, out, op, n);
+                                  else
+                                    block.exclusive(in, out, initial, op, n);
+                                  for (int k = 0; k < Items; ++k)
+                                    if (simt::thread_index() * Items + k < n)
+                                      y[simt::thread_index() * Items + k] = results[k];
+                                }}});
 }
 
 template <class T, int Threads, class Network, int Items>
 void intervals(std::uint64_t count) {
   test::for_each_trial(count, [](test::trial &one) {
     const int capacity = Threads * Items;
-    const int edges[] = {1, 2, 31, 32, 33, capacity / 2 - 1, capacity / 2, capacity / 2 + 1, capacity - 1, capacity};
+    const int edges[] = {
+        1, 2, 31, 32, 33, capacity / 2 - 1, capacity / 2, capacity / 2 + 1, capacity - 1, capacity};
     const bool inclusive = one.index % 2 == 0;
-    const int n = one.index / 2 < std::size(edges) ? edges[one.index / 2] : 1 + static_cast<int>(one.random() % capacity);
+    const int n = one.index / 2 < std::size(edges) ? edges[one.index / 2]
+                                                   : 1 + static_cast<int>(one.random() % capacity);
     INFO("n = ", n, inclusive ? ", inclusive" : ", exclusive");
     const auto x = test::interval_elements<T, T>(n);
     std::vector<T> y(n, test::make_interval<T>({77, 78})), expected;
     for (int i = 0; i < n; ++i)
-      expected.push_back(test::make_interval<T>({inclusive ? 1u : 0u, static_cast<std::uint32_t>(i) + (inclusive ? 2 : 1)}));
+      expected.push_back(test::make_interval<T>(
+          {inclusive ? 1u : 0u, static_cast<std::uint32_t>(i) + (inclusive ? 2 : 1)}));
     const T initial = test::make_interval<T>(test::interval_initial);
     if (inclusive)
-      scan_in_block<true, Threads, Network, Items>(one, x.data(), y.data(), initial, test::join_neighbours{}, n);
+      scan_in_block<true, Threads, Network, Items>(one, x.data(), y.data(), initial,
+                                                   test::join_neighbours{}, n);
     else
-      scan_in_block<false, Threads, Network, Items>(one, x.data(), y.data(), initial, test::join_neighbours{}, n);
+      scan_in_block<false, Threads, Network, Items>(one, x.data(), y.data(), initial,
+                                                    test::join_neighbours{}, n);
     REQUIRE_EQ(test::first_difference(y, expected), test::nowhere);
   });
 }
@@ -104,16 +118,19 @@ void brackets_and_work(std::uint64_t count) {
     const test::brackets initial{1, 2};
     test::brackets sum = initial;
     for (int i = 0; i < n; ++i) {
-      x.push_back({static_cast<std::uint32_t>(one.random() % 4), static_cast<std::uint32_t>(one.random() % 4)});
+      x.push_back({static_cast<std::uint32_t>(one.random() % 4),
+                   static_cast<std::uint32_t>(one.random() % 4)});
       if (!inclusive) expected.push_back(sum);
       sum = inclusive && i == 0 ? x[0] : test::concatenate_brackets{}(sum, x[i]);
       if (inclusive) expected.push_back(sum);
     }
     calls = 0;
     if (inclusive)
-      scan_in_block<true, Threads, Network, Items>(one, x.data(), y.data(), initial, counted_concatenation{}, n);
+      scan_in_block<true, Threads, Network, Items>(one, x.data(), y.data(), initial,
+                                                   counted_concatenation{}, n);
     else
-      scan_in_block<false, Threads, Network, Items>(one, x.data(), y.data(), initial, counted_concatenation{}, n);
+      scan_in_block<false, Threads, Network, Items>(one, x.data(), y.data(), initial,
+                                                    counted_concatenation{}, n);
     REQUIRE_EQ(test::first_difference(y, expected), test::nowhere);
     REQUIRE_EQ(calls, additions(Network{}, inclusive, n, Threads, Items) + (inclusive ? 0 : n - 1));
   });

@@ -19,7 +19,8 @@
 
 namespace test {
 
-/// A T that takes `Bytes` bytes: wide elements make small tiles (512 bytes: one row of 32), so that groups are cheap.
+/// A T that takes `Bytes` bytes: wide elements make small tiles (512 bytes: one row of 32), so that
+/// groups are cheap.
 template <class T, std::size_t Bytes>
 struct alignas(16) widened {
   T value;
@@ -27,8 +28,8 @@ struct alignas(16) widened {
   operator T() const { return value; }
 };
 
-/// An interval that copies itself by its own code and knows whether it was ever constructed, where it lies: reading a place
-/// that holds no object, or bytes that were moved, is reported at once.
+/// An interval that copies itself by its own code and knows whether it was ever constructed, where
+/// it lies: reading a place that holds no object, or bytes that were moved, is reported at once.
 class owned_interval {
 public:
   explicit owned_interval(interval value) : value_(value), self_(this) {}
@@ -48,7 +49,9 @@ private:
   interval value_;
   const owned_interval *self_;
 };
-inline bool operator==(const owned_interval &a, const owned_interval &b) { return a.value() == b.value(); }
+inline bool operator==(const owned_interval &a, const owned_interval &b) {
+  return a.value() == b.value();
+}
 
 /// An interval in 24 bytes: too wide for a cell of one word, yet nothing but bytes.
 struct long_interval {
@@ -62,12 +65,15 @@ inline bool operator==(const long_interval &a, const long_interval &b) {
 struct split_interval {
   std::uint64_t begin, end;
 };
-inline bool operator==(split_interval a, split_interval b) { return a.begin == b.begin && a.end == b.end; }
+inline bool operator==(split_interval a, split_interval b) {
+  return a.begin == b.begin && a.end == b.end;
+}
 
 inline interval interval_of(interval a) { return a; }
 inline interval interval_of(const owned_interval &a) { return a.value(); }
 inline interval interval_of(const long_interval &a) {
-  if (a.tag[0] != a.value.begin + 7u || a.tag[1] != a.value.end + 9u) emulator::fail("a value is torn");
+  if (a.tag[0] != a.value.begin + 7u || a.tag[1] != a.value.end + 9u)
+    emulator::fail("a value is torn");
   return a.value;
 }
 inline interval interval_of(split_interval a) {
@@ -84,14 +90,16 @@ T make_interval(interval value) {
     return T(value);
 }
 
-/// Joins neighbours, and reports the very call that has an invalid, repeated or misplaced operand: there are to be none.
+/// Joins neighbours, and reports the very call that has an invalid, repeated or misplaced operand:
+/// there are to be none.
 struct join_neighbours {
   template <class T>
   T operator()(const T &a, const T &b) const {
     const interval left = interval_of(a), right = interval_of(b);
     if (!(left.begin < left.end && left.end == right.begin && right.begin < right.end))
-      emulator::fail("operator applied to [" + std::to_string(left.begin) + ", " + std::to_string(left.end) + ") and [" +
-                     std::to_string(right.begin) + ", " + std::to_string(right.end) + ")");
+      emulator::fail("operator applied to [" + std::to_string(left.begin) + ", " +
+                     std::to_string(left.end) + ") and [" + std::to_string(right.begin) + ", " +
+                     std::to_string(right.end) + ")");
     return make_interval<T>({left.begin, right.end});
   }
 };
@@ -106,7 +114,9 @@ public:
   using pointer = void;
   using iterator_category = std::random_access_iterator_tag;
   explicit reading_iterator(const T *at) : at_(at) {}
-  reading_iterator operator+(difference_type distance) const { return reading_iterator(at_ + distance); }
+  reading_iterator operator+(difference_type distance) const {
+    return reading_iterator(at_ + distance);
+  }
   T operator[](difference_type distance) const { return at_[distance]; }
 
 private:
@@ -124,7 +134,9 @@ public:
   using pointer = void;
   using iterator_category = std::random_access_iterator_tag;
   transforming_iterator(Base at, Function function) : at_(at), function_(function) {}
-  transforming_iterator operator+(difference_type distance) const { return {at_ + distance, function_}; }
+  transforming_iterator operator+(difference_type distance) const {
+    return {at_ + distance, function_};
+  }
   value_type operator[](difference_type distance) const { return functor()(at_[distance]); }
   Function functor() const { return function_; }
   const Base &base() const { return at_; }
@@ -154,20 +166,26 @@ public:
   using pointer = void;
   using iterator_category = std::output_iterator_tag;
   explicit writing_iterator(T *at) : at_(at) {}
-  writing_iterator operator+(difference_type distance) const { return writing_iterator(at_ + distance); }
+  writing_iterator operator+(difference_type distance) const {
+    return writing_iterator(at_ + distance);
+  }
   place operator[](difference_type distance) const { return place(at_ + distance); }
 
 private:
   T *at_;
 };
 
-/// `n` elements and their filler behind them, `shift` elements from the start of an allocation that ends with the filler.
+/// `n` elements and their filler behind them, `shift` elements from the start of an allocation that
+/// ends with the filler.
 template <class T>
 class guarded_buffer {
 public:
-  guarded_buffer(std::size_t n, std::size_t shift, const T &filler) : n_(n), shift_(shift), values_(shift + n + behind, filler) {}
+  guarded_buffer(std::size_t n, std::size_t shift, const T &filler)
+      : n_(n), shift_(shift), values_(shift + n + behind, filler) {}
   T *data() { return values_.data() + shift_; }
-  std::vector<T> results() const { return {values_.begin() + shift_, values_.begin() + shift_ + n_}; }
+  std::vector<T> results() const {
+    return {values_.begin() + shift_, values_.begin() + shift_ + n_};
+  }
   bool intact() const {
     const auto is_filler = [&](const T &value) { return value == values_.back(); };
     return std::all_of(values_.begin(), values_.begin() + shift_, is_filler) &&
@@ -180,12 +198,13 @@ private:
   std::vector<T> values_;
 };
 
-/// Elements that are only read, `shift` of them from a multiple of 16 bytes. AddressSanitizer allows nothing before them (but up
-/// to 7 bytes) or behind.
+/// Elements that are only read, `shift` of them from a multiple of 16 bytes. AddressSanitizer
+/// allows nothing before them (but up to 7 bytes) or behind.
 template <class T>
 class bare_input {
 public:
-  bare_input(const std::vector<T> &values, std::size_t shift) : shift_(shift), values_(shift + values.size()) {
+  bare_input(const std::vector<T> &values, std::size_t shift)
+      : shift_(shift), values_(shift + values.size()) {
     std::copy(values.begin(), values.end(), values_.begin() + shift);
     ASAN_POISON_MEMORY_REGION(values_.data(), shift * sizeof(T));
   }
@@ -205,8 +224,8 @@ std::size_t any_shift(trial &one) {
   return one.random() % std::max<std::size_t>(1, 16 / sizeof(T));
 }
 
-/// Segments by same_octave, at most `longest` elements long. Values are intervals that are numbered within their segment, from 1;
-/// [0, 1) is the initial value.
+/// Segments by same_octave, at most `longest` elements long. Values are intervals that are numbered
+/// within their segment, from 1; [0, 1) is the initial value.
 template <class Key, class T>
 struct segments {
   std::vector<Key> keys;
@@ -229,13 +248,18 @@ struct segments {
   }
 };
 
-/// The edges of row, tile and group with their neighbours, from `smallest` to `largest`, in turn; every other trial any length.
-inline std::size_t pick_size(trial &one, const tree_sizes &size, std::size_t largest, std::size_t smallest = 1) {
+/// The edges of row, tile and group with their neighbours, from `smallest` to `largest`, in turn;
+/// every other trial any length.
+inline std::size_t pick_size(trial &one, const tree_sizes &size, std::size_t largest,
+                             std::size_t smallest = 1) {
   const std::uint64_t turn = one.index / emulator::mode_count;
   const std::size_t any = smallest + one.random() % (largest - smallest + 1);
   if (turn % 2 == 1) return any;
   std::vector<std::size_t> sizes;
-  for (std::size_t edge : {size.vector, size.row, size.tile, 2 * size.tile, 5 * size.tile, size.group, size.group + size.tile, 2 * size.group, 2 * size.group + size.tile, 3 * size.group + size.tile, 4 * size.group + size.tile})
+  for (std::size_t edge :
+       {size.vector, size.row, size.tile, 2 * size.tile, 5 * size.tile, size.group,
+        size.group + size.tile, 2 * size.group, 2 * size.group + size.tile,
+        3 * size.group + size.tile, 4 * size.group + size.tile})
     for (std::size_t n : {edge - 1, edge, edge + 1})
       if (n >= smallest && n <= largest) sizes.push_back(n);
   return sizes[turn / 2 % sizes.size()];
@@ -245,19 +269,22 @@ inline std::size_t pick_size(trial &one, const tree_sizes &size, std::size_t lar
 enum class kind { inclusive, inclusive_from_initial, exclusive };
 
 template <kind Kind, int Warps, class T, class Input, class Output, class Operator>
-void scan_as(Input input, Output output, const T &initial, Operator op, std::size_t n, const emulator::schedule &chosen) {
+void scan_as(Input input, Output output, const T &initial, Operator op, std::size_t n,
+             const emulator::schedule &chosen) {
   namespace core = lookback::detail;
   if constexpr (Kind == kind::inclusive)
     scan<Warps>(core::make_problem<true, T>(input, output, op, core::no_initial{}), n, chosen);
   else
-    scan<Warps>(core::make_problem<Kind == kind::inclusive_from_initial, T>(input, output, op, core::initial_value<T>{initial}),
+    scan<Warps>(core::make_problem<Kind == kind::inclusive_from_initial, T>(
+                    input, output, op, core::initial_value<T>{initial}),
                 n, chosen);
 }
 
-/// `In` as it lies in memory, `T` as it is accumulated and written. `expected(n, bytes_out)` are the results.
+/// `In` as it lies in memory, `T` as it is accumulated and written. `expected(n, bytes_out)` are
+/// the results.
 template <kind Kind, int Warps, bool AnyIterator, class T, class In, class Operator, class Expected>
-void check_scan(trial &one, const std::vector<In> &elements, const T &initial, Operator op, const T &filler, Expected expected,
-                std::size_t smallest = 1) {
+void check_scan(trial &one, const std::vector<In> &elements, const T &initial, Operator op,
+                const T &filler, Expected expected, std::size_t smallest = 1) {
   const tree_sizes size(sizeof(In), sizeof(T));
   const std::size_t n = pick_size(one, size, elements.size(), smallest);
   guarded_buffer<In> input(n, one.random() % 2, elements.back());
@@ -290,12 +317,14 @@ void check_scan(trial &one, const std::vector<In> &elements, const T &initial, O
   require(output, sizeof(T));
 }
 
-/// What a scan of consecutive intervals makes of them: [begin, first_end), [begin, first_end + 1), ...
+/// What a scan of consecutive intervals makes of them: [begin, first_end), [begin, first_end + 1),
+/// ...
 template <class T>
 auto interval_results(std::uint32_t begin, std::uint32_t first_end) {
   return [=](std::size_t n, std::size_t) {
     std::vector<T> results;
-    for (std::size_t i = 0; i < n; ++i) results.push_back(make_interval<T>({begin, first_end + static_cast<std::uint32_t>(i)}));
+    for (std::size_t i = 0; i < n; ++i)
+      results.push_back(make_interval<T>({begin, first_end + static_cast<std::uint32_t>(i)}));
     return results;
   };
 }
@@ -304,9 +333,15 @@ template <int Warps, class T, bool AnyIterator = false, class In>
 void check_intervals(trial &one, const std::vector<In> &elements) {
   const T initial = make_interval<T>(interval_initial), filler = make_interval<T>({77, 78});
   switch (one.random() % 3) {
-  case 0: return check_scan<kind::inclusive, Warps, AnyIterator, T>(one, elements, initial, join_neighbours{}, filler, interval_results<T>(1, 2));
-  case 1: return check_scan<kind::inclusive_from_initial, Warps, AnyIterator, T>(one, elements, initial, join_neighbours{}, filler, interval_results<T>(0, 2));
-  default: return check_scan<kind::exclusive, Warps, AnyIterator, T>(one, elements, initial, join_neighbours{}, filler, interval_results<T>(0, 1));
+  case 0:
+    return check_scan<kind::inclusive, Warps, AnyIterator, T>(
+        one, elements, initial, join_neighbours{}, filler, interval_results<T>(1, 2));
+  case 1:
+    return check_scan<kind::inclusive_from_initial, Warps, AnyIterator, T>(
+        one, elements, initial, join_neighbours{}, filler, interval_results<T>(0, 2));
+  default:
+    return check_scan<kind::exclusive, Warps, AnyIterator, T>(
+        one, elements, initial, join_neighbours{}, filler, interval_results<T>(0, 1));
   }
 }
 template <class In, class T>
@@ -325,10 +360,12 @@ template <kind Kind, int Warps, class T, class In>
 void scan_intervals(std::uint64_t count, std::size_t tiles, std::size_t tiles_at_least = 0) {
   const std::size_t tile = tree_sizes(sizeof(In), sizeof(T)).tile;
   const auto elements = interval_elements<In, T>(tiles * tile);
-  const auto expected = interval_results<T>(Kind == kind::inclusive ? 1 : 0, Kind == kind::exclusive ? 1 : 2);
+  const auto expected =
+      interval_results<T>(Kind == kind::inclusive ? 1 : 0, Kind == kind::exclusive ? 1 : 2);
   for_each_trial(count, [&](trial &one) {
-    check_scan<Kind, Warps, false, T>(one, elements, make_interval<T>(interval_initial), join_neighbours{},
-                                      make_interval<T>({77, 78}), expected, 1 + tiles_at_least * tile);
+    check_scan<Kind, Warps, false, T>(one, elements, make_interval<T>(interval_initial),
+                                      join_neighbours{}, make_interval<T>({77, 78}), expected,
+                                      1 + tiles_at_least * tile);
   });
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An initial value that stands in the output, as a future value may: every path has read it before
 // anything is written. Under ThreadSanitizer, and once for each mutation.
-#include <lookback/device/decoupled_look_back.cuh>
-#include <lookback/device/look_ahead.cuh>
+#include <lookback/strategy/pipeline.cuh>
+#include <lookback/strategy/tree_tiles.cuh>
 
 #include <simt/problems.hpp>
 
@@ -42,27 +42,27 @@ void initial_in_output(std::uint64_t count, std::size_t smallest, std::size_t la
 /// 512 bytes make tiles of one row, 256 of two.
 using wide = test::widened<interval, 512>;
 using two_rows = test::widened<interval, 256>;
-template <core::look Where, bool Cluster = false>
+template <template <class> class Strategy>
 const auto by_tiles = [](const auto &problem, std::size_t n, const emulator::schedule &chosen) {
   constexpr int warps = std::decay_t<decltype(problem)>::shape::tile_rows;
-  test::scan_tiles<warps, Where, Cluster>(problem, n, chosen);
+  test::scan_with<Strategy, warps>(problem, n, chosen);
 };
 
 } // namespace
 
 TEST_CASE("an initial value in the output, one tile") {
-  initial_in_output<interval, two_rows>(40, 1, 64, by_tiles<core::look::nowhere>);
+  initial_in_output<interval, two_rows>(40, 1, 64, by_tiles<core::one_tile>);
 }
 TEST_CASE("an initial value in the output, a cluster") {
-  initial_in_output<interval, two_rows>(30, 65, 5 * 64, by_tiles<core::look::around, true>);
+  initial_in_output<interval, two_rows>(30, 65, 5 * 64, by_tiles<core::cluster>);
 }
 TEST_CASE("an initial value in the output, a wave") {
-  initial_in_output<interval, two_rows>(30, 65, 5 * 64, by_tiles<core::look::over_wave>);
+  initial_in_output<interval, two_rows>(30, 65, 5 * 64, by_tiles<core::wave>);
 }
 TEST_CASE("an initial value in the output, the look-back") {
-  initial_in_output<interval, wide>(30, 33, 5 * 32, by_tiles<core::look::back>);
+  initial_in_output<interval, wide>(30, 33, 5 * 32, by_tiles<core::tree_look_back>);
   initial_in_output<test::owned_interval, test::widened<test::owned_interval, 512>>(
-      12, 33, 5 * 32, by_tiles<core::look::back>);
+      12, 33, 5 * 32, by_tiles<core::tree_look_back>);
 }
 TEST_CASE("an initial value in the output, the pipeline") {
   initial_in_output<interval, test::widened<interval, 16>>(

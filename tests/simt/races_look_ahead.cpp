@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The pipeline under ThreadSanitizer, and once for each mutation of it.
-#include <lookback/device/look_ahead.cuh>
+#include <lookback/strategy/pipeline.cuh>
 
 #include <simt/problems.hpp>
 
@@ -12,7 +12,8 @@ void pipeline(Initial initial, test::interval first) {
   using element = test::widened<test::interval, 16>;
   const auto elements = test::interval_elements<element, test::interval>(20 * 1024);
   test::for_each_trial(20, [&](test::trial &one) {
-    const std::size_t n = test::pick_size(one, test::tree_sizes(16, 8), elements.size(), 1025); // more than one tile
+    const std::size_t n =
+        test::pick_size(one, test::tree_sizes(16, 8), elements.size(), 1025); // more than one tile
     std::vector<test::interval> output(n), expected;
     for (std::uint32_t i = 0; i < n; ++i) expected.push_back({first.begin, first.end + i});
     test::scan_ahead<test::look_ahead_by<3, 2, 1, 2, 2, 1>>(
@@ -26,22 +27,26 @@ void pipeline(Initial initial, test::interval first) {
 } // namespace
 
 TEST_CASE("pipeline, 16-byte elements") { pipeline<true>(lookback::detail::no_initial{}, {1, 2}); }
-/// Look-ahead warps hand an initial value on from the very first tile; without one, what they hand on begins with a group.
+/// Look-ahead warps hand an initial value on from the very first tile; without one, what they hand
+/// on begins with a group.
 TEST_CASE("pipeline, an initial value") {
   pipeline<false>(lookback::detail::initial_value<test::interval>{test::interval_initial}, {0, 1});
 }
-/// Tiles that begin anywhere within 16 bytes: the first and the last bytes are no bulk copy's, and keys come with the one before.
+/// Tiles that begin anywhere within 16 bytes: the first and the last bytes are no bulk copy's, and
+/// keys come with the one before.
 TEST_CASE("pipeline by key, misaligned") {
   test::for_each_trial(20, [](test::trial &one) {
     const test::tree_sizes size(8, 8);
     const std::size_t n = test::pick_size(one, size, 5 * size.tile, size.tile + 1);
-    const test::segments<std::uint32_t, test::interval> all(one, n, one.random() % 2 == 0 ? 5 : 2 * size.tile);
+    const test::segments<std::uint32_t, test::interval> all(
+        one, n, one.random() % 2 == 0 ? 5 : 2 * size.tile);
     const test::bare_input<std::uint32_t> keys(all.keys, test::any_shift<std::uint32_t>(one));
     const test::bare_input<test::interval> values(all.values, test::any_shift<test::interval>(one));
     std::vector<test::interval> output(n);
     test::scan_ahead<test::look_ahead_by<3, 2, 1, 4, 2>>(
-        lookback::detail::make_inclusive_by_key<test::interval>(keys.data(), values.data(), output.data(),
-                                                                test::same_octave{}, test::join_neighbours{}),
+        lookback::detail::make_inclusive_by_key<test::interval>(keys.data(), values.data(),
+                                                                output.data(), test::same_octave{},
+                                                                test::join_neighbours{}),
         n, 1 + one.random() % 3, one.schedule);
     REQUIRE_EQ(test::first_difference(output, all.inclusive), test::nowhere);
   });

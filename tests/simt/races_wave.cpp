@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One wave of tiles under ThreadSanitizer, and once for each mutation of it.
-#include <lookback/device/decoupled_look_back.cuh>
+#include <lookback/strategy/tree_tiles.cuh>
 
 #include <simt/problems.hpp>
 
@@ -18,10 +18,12 @@ void wave(std::uint64_t count, std::size_t tiles, Initial initial, test::interva
     const std::size_t n = test::pick_size(one, size, elements.size(), size.tile + 1);
     INFO("n = ", n, ", tile = ", size.tile);
     std::vector<T> output(n, test::make_interval<T>({77, 78})), expected;
-    for (std::uint32_t i = 0; i < n; ++i) expected.push_back(test::make_interval<T>({first.begin, first.end + i}));
-    test::scan_tiles<Warps, core::look::over_wave>(
-        core::make_problem<Inclusive, T>(elements.data(), output.data(), test::join_neighbours{}, initial), n,
-        one.schedule);
+    for (std::uint32_t i = 0; i < n; ++i)
+      expected.push_back(test::make_interval<T>({first.begin, first.end + i}));
+    test::scan_with<core::wave, Warps>(
+        core::make_problem<Inclusive, T>(elements.data(), output.data(), test::join_neighbours{},
+                                         initial),
+        n, one.schedule);
     REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
   });
 }
@@ -29,14 +31,15 @@ void wave(std::uint64_t count, std::size_t tiles, Initial initial, test::interva
 } // namespace
 
 TEST_CASE("a wave, cells of one word, 2 warps") {
-  wave<false, 2, test::interval>(15, 35, lookback::detail::initial_value<test::interval>{test::interval_initial},
-                                 {0, 1});
+  wave<false, 2, test::interval>(
+      15, 35, lookback::detail::initial_value<test::interval>{test::interval_initial}, {0, 1});
 }
 TEST_CASE("a wave, cells with a flag, objects, 1 warp") {
   wave<true, 1, test::owned_interval>(60, 5, lookback::detail::no_initial{}, {1, 2});
   wave<true, 1, test::owned_interval>(15, 35, lookback::detail::no_initial{}, {1, 2});
 }
-/// The results go over the keys, and no key was saved: everyone must have read before anyone writes.
+/// The results go over the keys, and no key was saved: everyone must have read before anyone
+/// writes.
 TEST_CASE("a wave by key, over the keys") {
   namespace core = lookback::detail;
   using number = std::uint64_t;
@@ -50,7 +53,7 @@ TEST_CASE("a wave by key, over the keys") {
       values.push_back(i);
       expected.push_back(i % 100 == 0 ? i : expected.back() + i);
     }
-    test::scan_tiles<2, core::look::over_wave>(
+    test::scan_with<core::wave, 2>(
         core::make_inclusive_by_key<number>(static_cast<const number *>(keys.data()),
                                             static_cast<const number *>(values.data()), keys.data(),
                                             lookback::equal_to{}, lookback::plus{}),

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One scan by the kernels, as dispatch/dispatch.cuh launches them, on emulated blocks.
+// One scan by the dispatch as it is, on an emulated device: what is launched runs on emulated
+// blocks.
 #pragma once
 
-#include <lookback/device/decoupled_look_back.cuh>
-#include <lookback/device/look_ahead.cuh>
-#include <lookback/dispatch/tuning.cuh>
-#include <lookback/dispatch/workspace.cuh>
+#include <lookback/dispatch/algorithm.cuh>
 
 #include <simt/emulator.hpp>
 
@@ -15,178 +13,219 @@
 
 namespace test {
 
-/// The state of a scan in global memory: none, or cells that the scan empties itself, or that a kernel before it prepares.
-enum class preparation { no_state, by_itself, by_a_kernel };
+namespace core = lookback::detail;
 
-/// The state of a scan of `n` >= 1 elements, and the kernel that prepares it, if it needs one. The temporary storage is as long
-/// as was asked for, at an address that the schedule picks, and full of garbage.
-template <class Problem>
-class prepared_scan {
-  using T = typename Problem::accumulator;
-  using state_cells = lookback::detail::cells<T>;
+/// What dispatch asks of a device, and what its launches are given.
+struct device {
+  unsigned multiprocessors = 1;
+  unsigned cluster_blocks = 16;
+  unsigned small_wave = 0, large_wave = 1u << 20; // blocks that are resident at once
+  bool runs_pipeline = true;
+  bool lends_all = true;  // or refuses launches whose blocks must be resident together
+  bool guaranteed = true; // that all blocks of a cooperative launch are resident
+  unsigned resident = 1;  // blocks of other launches that are resident at least
+};
 
+enum class outcome { launched, refused, invalid_value, not_supported };
+
+template <class Block>
+inline constexpr bool is_small_wave = false;
+template <class Problem, class Rows>
+inline constexpr bool is_small_wave<core::small_wave_block<Problem, Rows>> = true;
+
+/// Takes the launches down, for one stream. See strategy/strategy.cuh.
+class emulated_launcher {
 public:
-  prepared_scan(Problem problem_, std::uint64_t n, preparation prepares, const emulator::schedule &chosen)
-      : problem(problem_), tiles(static_cast<unsigned>(Problem::shape::tiles(n))), chosen_(chosen) {
-    namespace core = lookback::detail;
-    if (prepares == preparation::no_state) return;
-    const core::workspace<Problem> layout(tiles);
-    const std::size_t shift = chosen.seed / 7 % 3;
-    storage_.assign(shift + layout.bytes(), static_cast<unsigned char>(0x81 + chosen.seed % 64));
-    char *const base = layout.align(storage_.data() + shift);
-    state = layout.state(base);
-    if (prepares == preparation::by_a_kernel) prepare(layout, base);
-    // Only for reports: the parts of the workspace in its order, each at a multiple of 256 bytes.
-    const std::size_t groups = (tiles - 1) / Problem::shape::group_tiles + 1;
-    const char *part = base;
-    const auto name = [&](const char *text, std::size_t bytes, std::size_t count) {
-      names_.push_back({text, part, bytes, bytes / count});
-      part += (bytes + 255) / 256 * 256;
-    };
-    name("next_tile", sizeof(unsigned), 1);
-    name("tile_totals", state_cells::bytes(tiles).zeroed, tiles);
-    name("group_totals", state_cells::bytes(groups).zeroed, groups);
-    name("group_prefixes", state_cells::bytes(groups).zeroed, groups);
-  }
+  using status_type = outcome;
+  emulated_launcher(const device &on, const emulator::schedule &chosen,
+                    std::vector<emulator::kernel> &stream)
+      : on_(on), chosen_(chosen), stream_(stream) {}
 
-  void run(emulator::kernel scanning) {
+  outcome status() const { return status_; }
+  bool refused() const { return status_ == outcome::refused; }
+  outcome refuse(core::refusal why) {
+    if (status_ == outcome::launched)
+      status_ =
+          why == core::refusal::invalid_value ? outcome::invalid_value : outcome::not_supported;
+    return status_;
+  }
+  void forgive() { status_ = outcome::launched; }
+  const core::launch_record &latest() const { return latest_; }
+
+  template <class... Parameters, class... Arguments>
+  void operator()(void (*kernel)(Parameters...), const core::block_shape &block,
+                  const core::launch_grid &grid, const Arguments &...arguments) {
+    if (grid.together != core::residency::none && !on_.lends_all) status_ = outcome::refused;
+    if (status_ != outcome::launched) return;
+    latest_ = {block, grid, 900};
+    emulator::kernel scanning{static_cast<unsigned>(grid.blocks), block.threads, block.shared_bytes,
+                              [=] { kernel(arguments...); }};
+    scanning.resident = on_.resident;
+    scanning.may_overlap = grid.may_overlap && chosen_.seed % 4 < 2;
+    scanning.cluster = grid.together == core::residency::cluster;
+    scanning.cooperative = grid.together == core::residency::grid;
+    if (scanning.cooperative) guarantee(scanning, on_.guaranteed);
     stream_.push_back(std::move(scanning));
-    emulator::run(chosen_, stream_, names_);
   }
 
-  /// The problem as the scan is given it: behind a kernel that has saved its initial value, with that one.
-  template <bool Saved>
-  auto scanned() const {
-    if constexpr (Saved && lookback::detail::reads_initial<Problem>)
-      return lookback::detail::with_initial_at(initial_, problem);
-    else
-      return problem;
+  template <class Block, class Kernel>
+  core::block_shape shape(Kernel) {
+    return Block::template of<typename Block::rows::template at<900>>::shape();
   }
-
-  Problem problem;
-  const unsigned tiles;
-  lookback::detail::tile_state<T> state;
+  unsigned multiprocessors() const { return on_.multiprocessors; }
+  template <class Block, class Kernel>
+  unsigned cluster_blocks(Kernel) const {
+    return on_.cluster_blocks;
+  }
+  template <class Block, class Kernel>
+  unsigned resident_blocks(Kernel) const {
+    return is_small_wave<Block> ? on_.small_wave : on_.large_wave;
+  }
+  template <class Block, class Kernel>
+  bool can_run(Kernel) const {
+    return on_.runs_pipeline;
+  }
 
 private:
-  void prepare(const lookback::detail::workspace<Problem> &layout, char *base) {
-    namespace core = lookback::detail;
-    auto *const zeroed = reinterpret_cast<std::uint64_t *>(base);
-    const std::size_t words = layout.zeroed_bytes() / sizeof(std::uint64_t);
-    const unsigned blocks = 1 + static_cast<unsigned>(chosen_.seed / 21 % 3), all = tiles;
-    if constexpr (core::boundary_of<typename Problem::input_type>::exists) {
-      problem.input.bind_boundary(layout.boundary(base));
-      stream_.push_back({blocks, 32, 0, [=, input = problem.input] { core::prepare_kernel(input, all, zeroed, words); }});
-    } else if constexpr (core::reads_initial<Problem>) {
-      initial_ = layout.initial(base);
-      const auto saved = core::initial_to_save_at(initial_, problem);
-      stream_.push_back({blocks, 32, 0, [=] { core::prepare_kernel(saved, all, zeroed, words); }});
-    } else {
-      stream_.push_back({blocks, 32, 0, [=] { core::prepare_kernel(core::no_initial{}, all, zeroed, words); }});
-    }
+  /// That all of its blocks are resident is what a cooperative launch guarantees.
+  static void guarantee(emulator::kernel &scanning, bool guaranteed) {
+    if (guaranteed) scanning.resident = scanning.blocks; // mutant: resident
   }
 
+  const device on_;
   const emulator::schedule chosen_;
-  T *initial_ = nullptr;
-  std::vector<unsigned char> storage_;
-  std::vector<emulator::kernel> stream_;
-  std::vector<emulator::named_memory> names_;
+  std::vector<emulator::kernel> &stream_;
+  outcome status_ = outcome::launched;
+  core::launch_record latest_;
 };
 
-/// That all of its blocks are resident is what a cooperative launch guarantees.
-inline void launch_cooperatively(emulator::kernel &scanning, bool guaranteed) {
-  scanning.cooperative = true;
-  if (guaranteed) scanning.resident = scanning.blocks;
-}
-
-template <int Warps, lookback::detail::look Where>
-struct tiles_by {
-  static constexpr lookback::detail::look_back_tuning value{Warps, 1, Where};
-};
-
-/// One block a tile, that looks where `Where` says.
-template <int Warps, lookback::detail::look Where, bool Cluster = false, class Problem>
-void scan_tiles(Problem problem, std::uint64_t n, const emulator::schedule &chosen, bool guaranteed = true) {
-  namespace core = lookback::detail;
-  using core::look;
-  prepared_scan<Problem> prepared(problem, n,
-                                  Where == look::back        ? preparation::by_a_kernel
-                                  : tiles_by<Warps, Where>::value.is_together() && !Cluster ? preparation::by_itself
-                                                             : preparation::no_state,
-                                  chosen);
-  const auto scanned = prepared.template scanned<Where == look::back>();
-  using scanned_type = std::decay_t<decltype(scanned)>;
-  emulator::kernel scanning{prepared.tiles, (Cluster ? Warps : tiles_by<Warps, Where>::value.block_warps()) * 32,
-                            sizeof(typename core::tile_scan<scanned_type, Warps, Where>::storage),
-                            [n, scanned, state = prepared.state] {
-                              core::decoupled_look_back_kernel<scanned_type, tiles_by<Warps, Where>>(scanned, state, n);
-                            }};
-  if (Where == look::back) scanning.may_overlap = chosen.seed % 4 < 2;
-  scanning.cluster = Cluster;
-  if (tiles_by<Warps, Where>::value.is_together() && !Cluster) launch_cooperatively(scanning, guaranteed);
-  prepared.run(std::move(scanning));
-}
-
-/// Elements that are too large for any other kernel.
+/// Only for reports: the parts of the workspace of a scan that follows the tree, in their order.
 template <class Problem>
-void scan_large(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
-  namespace core = lookback::detail;
-  const auto run = [&](auto &prepared, const auto &scanned) {
-    using scanned_type = std::decay_t<decltype(scanned)>;
-    emulator::kernel scanning{prepared.tiles, 32, sizeof(typename core::large_scan<scanned_type>::storage),
-                              [n, scanned, state = prepared.state] { core::large_scan_kernel<scanned_type>(scanned, state, n); }};
-    scanning.may_overlap = prepared.tiles > 1 && chosen.seed % 4 < 2;
-    prepared.run(std::move(scanning));
+std::vector<emulator::named_memory> workspace_names(void *storage, std::uint64_t n) {
+  using status_words = core::tile_status<typename Problem::accumulator>;
+  std::vector<emulator::named_memory> names;
+  const std::size_t tiles = Problem::shape::tiles(n),
+                    groups = (tiles - 1) / Problem::shape::group_tiles + 1;
+  core::temporary_memory memory(storage);
+  const auto name = [&](const char *text, std::size_t bytes, std::size_t count) {
+    names.push_back({text, memory.take<char>(bytes), bytes, bytes / count});
   };
-  const bool is_only = Problem::shape::tiles(n) == 1;
-  prepared_scan<Problem> prepared(problem, n, is_only ? preparation::no_state : preparation::by_a_kernel, chosen);
-  if (is_only)
-    run(prepared, prepared.template scanned<false>());
-  else
-    run(prepared, prepared.template scanned<true>());
+  name("next_tile_id", sizeof(unsigned), 1);
+  name("tile_aggregates", status_words::bytes(tiles).zeroed, tiles);
+  name("group_aggregates", status_words::bytes(groups).zeroed, groups);
+  name("group_prefixes", status_words::bytes(groups).zeroed, groups);
+  return names;
+}
+template <class Strategies>
+inline constexpr bool follows_tree = true;
+template <class Textbook>
+inline constexpr bool follows_tree<core::first_of<Textbook>> = false;
+
+/// Scans by the first of `Strategies` that takes `n` >= 1 elements on the device `on`. The
+/// temporary storage is as long as was asked for, at an address that the schedule picks, and full
+/// of garbage.
+template <class Strategies, class Problem>
+outcome run_by(const Problem &problem, std::uint64_t n, const emulator::schedule &chosen,
+               const device &on = {}) {
+  const auto length = static_cast<std::int64_t>(n);
+  std::vector<emulator::kernel> stream;
+  const emulated_launcher launch(on, chosen, stream);
+  std::size_t bytes = 0;
+  if (Strategies::scan(nullptr, bytes, problem, length, launch) != outcome::launched)
+    emulator::fail("no size of storage");
+  const std::size_t shift = chosen.seed / 7 % 3;
+  std::vector<unsigned char> storage(shift + bytes,
+                                     static_cast<unsigned char>(0x81 + chosen.seed % 64));
+  const outcome status = Strategies::scan(storage.data() + shift, bytes, problem, length, launch);
+  if (status != outcome::launched) return status;
+  emulator::run(chosen, stream,
+                follows_tree<Strategies> ? workspace_names<Problem>(storage.data() + shift, n)
+                                         : std::vector<emulator::named_memory>{});
+  return status;
+}
+/// The same; it must take them.
+template <class Strategies, class Problem>
+void scan_by(const Problem &problem, std::uint64_t n, const emulator::schedule &chosen,
+             const device &on = {}) {
+  if (run_by<Strategies>(problem, n, chosen, on) != outcome::launched)
+    emulator::fail("the strategy does not take the call");
 }
 
-/// Warps that can be resident together: ThreadSanitizer takes more than a megabyte for each of their lanes.
+/// Tuning of a test's own: `Warps` warps scan a tile. What is large is decided as ever.
+template <int Warps>
+struct rows_of {
+  template <int Architecture>
+  using at = std::conditional_t<Architecture == 0, core::measured_tuning::at<0>, rows_of>;
+  static const char *name(unsigned) { return "a test"; }
+  static constexpr int prepare_threads = 32;
+  static constexpr unsigned prepare_blocks_at_most = 3;
+
+  template <class>
+  struct tiles {
+    static constexpr core::tile_tuning value{Warps, 1, 2};
+  };
+  template <class Problem>
+  using one_tile = tiles<Problem>;
+  template <class Problem>
+  using small_wave = tiles<Problem>;
+  template <class Problem>
+  using large_wave = tiles<Problem>;
+  template <class Problem>
+  using tree_look_back = tiles<Problem>;
+};
+
+/// One of the default strategies, but for one tile.
+template <template <class> class Strategy, int Warps, class Problem>
+void scan_with(const Problem &problem, std::uint64_t n, const emulator::schedule &chosen,
+               const device &on = {}) {
+  scan_by<core::forced<Strategy, rows_of<Warps>>>(problem, n, chosen, on);
+}
+
+/// Warps that can be resident together: ThreadSanitizer takes more than a megabyte for each of
+/// their lanes.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr std::uint64_t warps_at_once = 110;
 #else
 inline constexpr std::uint64_t warps_at_once = 1u << 20;
 #endif
 
-/// One tile alone; and where tiles are more, any of the ways that dispatch has for so many.
+/// By the default strategies without the pipeline, on a device that takes any of them that can.
 template <int Warps, class Problem>
-void scan(Problem problem, std::uint64_t n, const emulator::schedule &chosen) {
-  using lookback::detail::look;
-  if constexpr (lookback::detail::is_large<Problem>) return scan_large(problem, n, chosen);
-  const std::uint64_t tiles = Problem::shape::tiles(n), die = chosen.seed / 5 % 4;
-  if (tiles == 1) return scan_tiles<Warps, look::nowhere>(problem, n, chosen);
-  if (die == 0 && tiles * (Warps + 1) <= warps_at_once) return scan_tiles<Warps, look::over_wave>(problem, n, chosen);
-  if constexpr (lookback::detail::can_send<typename Problem::accumulator>)
-    if (die == 1 && tiles <= lookback::detail::cluster_tiles_at_most)
-      return scan_tiles<Warps, look::around, true>(problem, n, chosen);
-  scan_tiles<Warps, look::back>(problem, n, chosen);
+void scan(const Problem &problem, std::uint64_t n, const emulator::schedule &chosen) {
+  using rows = rows_of<Warps>;
+  const std::uint64_t die = chosen.seed / 5 % 4;
+  device on;
+  on.runs_pipeline = false;
+  if (die != 1) on.cluster_blocks = 1;
+  if (die != 0 || Problem::shape::tiles(n) * (Warps + 1) > warps_at_once) on.large_wave = 0;
+  scan_by<core::first_of<core::one_tile<rows>, core::cluster<rows>, core::wave<rows>,
+                         core::tree_look_back<rows>, core::warp_tiles<rows>>>(problem, n, chosen,
+                                                                              on);
 }
 
 /// A column of more than three tiles is a long one.
-template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadWarps, int LongColumnWarps = LookAheadWarps,
-          int ShortInFlight = InFlight>
+template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadWarps,
+          int LongColumnWarps = LookAheadWarps, int ShortInFlight = InFlight>
 struct look_ahead_by {
-  static constexpr lookback::detail::look_ahead_tuning value{Stages,        InFlight,       ShortInFlight,   Depth,
-                                                             ScanningWarps, LookAheadWarps, LongColumnWarps, 3};
+  static constexpr core::look_ahead_tuning value{
+      Stages, InFlight, ShortInFlight, Depth, ScanningWarps, LookAheadWarps, LongColumnWarps, 3, 6};
+};
+template <class Tuning>
+struct pipeline_rows : rows_of<1> {
+  template <int Architecture>
+  using at = std::conditional_t<Architecture == 0, core::measured_tuning::at<0>, pipeline_rows>;
+  template <class>
+  using pipeline = Tuning;
 };
 
 /// The pipeline, on at most `blocks` blocks.
 template <class Tuning, class Problem>
-void scan_ahead(Problem problem, std::uint64_t n, unsigned blocks, const emulator::schedule &chosen,
-                bool guaranteed = true) {
-  namespace core = lookback::detail;
-  prepared_scan<Problem> prepared(problem, n, preparation::by_itself, chosen);
-  emulator::kernel scanning{std::min(blocks, prepared.tiles), Tuning::value.warps() * 32,
-                            sizeof(core::look_ahead_storage<Problem, Tuning>),
-                            [n, problem = prepared.problem, state = prepared.state] {
-                              core::look_ahead_kernel<Problem, Tuning>(problem, state, n);
-                            }};
-  launch_cooperatively(scanning, guaranteed);
-  prepared.run(std::move(scanning));
+void scan_ahead(const Problem &problem, std::uint64_t n, unsigned blocks,
+                const emulator::schedule &chosen, bool guaranteed = true) {
+  device on;
+  on.multiprocessors = blocks;
+  on.guaranteed = guaranteed;
+  scan_by<core::forced<core::pipeline, pipeline_rows<Tuning>>>(problem, n, chosen, on);
 }
 
 } // namespace test

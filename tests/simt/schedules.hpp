@@ -21,7 +21,8 @@ struct trial {
   std::mt19937_64 random;
 };
 
-/// The test case that runs, and the command that replays its present trial: for reports that cannot wait for doctest's.
+/// The test case that runs, and the command that replays its present trial: for reports that cannot
+/// wait for doctest's.
 struct present {
   std::string test_case, replay;
   static present &get() {
@@ -30,22 +31,27 @@ struct present {
   }
 };
 
-/// Calls `body` for `count` trials, of which LOOKBACK_SIMT_PERCENT in the environment asks for a part or a multiple; or for
-/// the one of LOOKBACK_SIMT_SEED. A seed's low bits are the trial's index: what goes in turn is replayed as well.
+/// Calls `body` for `count` trials, of which LOOKBACK_SIMT_PERCENT in the environment asks for a
+/// part or a multiple; or for the one of LOOKBACK_SIMT_SEED. A seed's low bits are the trial's
+/// index: what goes in turn is replayed as well.
 template <class Body>
 void for_each_trial(std::uint64_t count, Body body) {
   const auto once = [&](std::uint64_t seed) {
     trial one{seed % 65536, {}, std::mt19937_64(seed)};
     one.schedule = {static_cast<emulator::mode>(one.index % emulator::mode_count), one.random()};
     present &now = present::get();
-    now.replay = "LOOKBACK_SIMT_SEED=" + std::to_string(seed) + " " + program_invocation_name + " -tc='" + now.test_case + "'";
+    now.replay = "LOOKBACK_SIMT_SEED=" + std::to_string(seed) + " " + program_invocation_name +
+                 " -tc='" + now.test_case + "'";
     INFO("replay: ", now.replay, "  (", emulator::name_of(one.schedule.which), ")");
     body(one);
   };
-  if (const char *given = std::getenv("LOOKBACK_SIMT_SEED")) return once(std::strtoull(given, nullptr, 0));
-  if (const char *percent = std::getenv("LOOKBACK_SIMT_PERCENT")) count = count * std::strtoull(percent, nullptr, 0) / 100 + 1;
+  if (const char *given = std::getenv("LOOKBACK_SIMT_SEED"))
+    return once(std::strtoull(given, nullptr, 0));
+  if (const char *percent = std::getenv("LOOKBACK_SIMT_PERCENT"))
+    count = count * std::strtoull(percent, nullptr, 0) / 100 + 1;
   std::random_device fresh;
-  for (std::uint64_t i = 0; i < count; ++i) once((std::uint64_t{fresh()} << 32 | fresh()) / 65536 * 65536 + i);
+  for (std::uint64_t i = 0; i < count; ++i)
+    once((std::uint64_t{fresh()} << 32 | fresh()) / 65536 * 65536 + i);
 }
 
 } // namespace test

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The cells between threads of the operating system, under ThreadSanitizer, with delays where they hurt: without them a
-// weakened order goes unnoticed, since the write has long arrived when the flag is seen.
-#include <lookback/host/decoupled_look_back.cuh>
+// The cells between threads of the operating system, under ThreadSanitizer, with delays where they
+// hurt: without them a weakened order goes unnoticed, since the write has long arrived when the
+// flag is seen.
+#include <lookback/host/host_look_back.cuh>
 
 #include <support/operators.hpp>
 #include <support/random.hpp>
@@ -21,7 +22,8 @@ void jitter() {
   const auto die = random() % 8;
   if (die < 3) std::this_thread::yield();
   if (die == 3)
-    for (std::atomic<int> i{static_cast<int>(random() % 1024)}; i.load(std::memory_order_relaxed) > 0;)
+    for (std::atomic<int> i{static_cast<int>(random() % 1024)};
+         i.load(std::memory_order_relaxed) > 0;)
       i.store(i.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
@@ -59,7 +61,8 @@ void by_ticket(Work work) {
   std::vector<std::thread> crew;
   for (unsigned t = 0; t < threads; ++t)
     crew.emplace_back([&] {
-      for (std::size_t tile; (tile = next.fetch_add(1, std::memory_order_relaxed)) < tiles;) work(tile);
+      for (std::size_t tile; (tile = next.fetch_add(1, std::memory_order_relaxed)) < tiles;)
+        work(tile);
     });
   for (std::thread &one : crew) one.join();
 }
@@ -67,9 +70,9 @@ void by_ticket(Work work) {
 /// Every tile publishes its total and reads those of all tiles before it.
 template <class T, class Make>
 void all_totals_arrive(Make make) {
-  using cells = lookback::detail::cells<T, jittery_memory>;
+  using cells = lookback::detail::tile_status<T, jittery_memory>;
   for (int repetition = 0; repetition < 20; ++repetition) {
-    const lookback::detail::cell_bytes bytes = cells::bytes(tiles);
+    const lookback::detail::status_bytes bytes = cells::bytes(tiles);
     std::vector<std::uint64_t> zeroed(bytes.zeroed / 8 + 1), payload(bytes.payload / 8 + 1);
     const cells totals(zeroed.data(), payload.data());
     std::atomic<int> wrong{0};
@@ -95,16 +98,18 @@ struct join_with_jitter {
 
 } // namespace
 
-TEST_CASE("packed_cells between threads") {
+TEST_CASE("packed_status between threads") {
   TEST_RANDOM(random);
   (void)random;
-  all_totals_arrive<std::uint32_t>([](std::size_t tile) { return static_cast<std::uint32_t>(tile * 3 + 1); });
+  all_totals_arrive<std::uint32_t>(
+      [](std::size_t tile) { return static_cast<std::uint32_t>(tile * 3 + 1); });
 }
-TEST_CASE("flagged_cells between threads") {
+TEST_CASE("flagged_status between threads") {
   TEST_RANDOM(random);
   (void)random;
   all_totals_arrive<test::interval>([](std::size_t tile) { return test::interval_element(tile); });
-  all_totals_arrive<test::self_copied>([](std::size_t tile) { return test::self_copied(static_cast<std::uint32_t>(tile)); });
+  all_totals_arrive<test::self_copied>(
+      [](std::size_t tile) { return test::self_copied(static_cast<std::uint32_t>(tile)); });
 }
 TEST_CASE("the walk of lookback::host") {
   TEST_RANDOM(random);
@@ -115,11 +120,13 @@ TEST_CASE("the walk of lookback::host") {
     input.clear();
     for (std::size_t i = 0; i < n; ++i) input.push_back(test::interval_element(i));
     output.assign(n, test::interval_error);
-    auto problem = core::make_problem<true, test::interval>(static_cast<const test::interval *>(input.data()), output.data(),
-                                                            join_with_jitter{}, core::no_initial{});
+    auto problem = core::make_problem<true, test::interval>(
+        static_cast<const test::interval *>(input.data()), output.data(), join_with_jitter{},
+        core::no_initial{});
     core::threaded_scan<decltype(problem)>(problem, static_cast<std::int64_t>(n)).run(threads);
     bool right = true;
-    for (std::size_t i = 0; i < n; ++i) right = right && output[i] == test::interval{1, static_cast<std::uint32_t>(i) + 2};
+    for (std::size_t i = 0; i < n; ++i)
+      right = right && output[i] == test::interval{1, static_cast<std::uint32_t>(i) + 2};
     REQUIRE(right);
   }
 }

@@ -11,7 +11,8 @@
 
 namespace test {
 
-/// Hands out pieces of one arena reserved beforehand, so that a call in capture may allocate from it too.
+/// Hands out pieces of one arena reserved beforehand, so that a call in capture may allocate from
+/// it too.
 class arena_allocator {
 public:
   using value_type = char;

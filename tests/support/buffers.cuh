@@ -11,8 +11,10 @@
 #include <new>
 #include <vector>
 
-#define REQUIRE_CUDA(...) REQUIRE_EQ(doctest::String(cudaGetErrorString(__VA_ARGS__)), doctest::String("no error"))
-#define CHECK_CUDA(...) CHECK_EQ(doctest::String(cudaGetErrorString(__VA_ARGS__)), doctest::String("no error"))
+#define REQUIRE_CUDA(...)                                                                          \
+  REQUIRE_EQ(doctest::String(cudaGetErrorString(__VA_ARGS__)), doctest::String("no error"))
+#define CHECK_CUDA(...)                                                                            \
+  CHECK_EQ(doctest::String(cudaGetErrorString(__VA_ARGS__)), doctest::String("no error"))
 
 namespace test {
 
@@ -30,15 +32,18 @@ std::vector<T> elements_of(const std::vector<unsigned char> &bytes) {
   return values;
 }
 
-/// `n` elements on the device. `shift` moves the first one that many elements off a 256-byte boundary.
+/// `n` elements on the device. `shift` moves the first one that many elements off a 256-byte
+/// boundary.
 template <class T>
 class guarded_buffer {
 public:
-  explicit guarded_buffer(std::size_t n, std::size_t shift = 0) : size_(n), front_(guard + shift * sizeof(T)) {
+  explicit guarded_buffer(std::size_t n, std::size_t shift = 0)
+      : size_(n), front_(guard + shift * sizeof(T)) {
     REQUIRE_CUDA(cudaMalloc(&memory_, bytes()));
     poison();
   }
-  explicit guarded_buffer(const std::vector<T> &values, std::size_t shift = 0) : guarded_buffer(values.size(), shift) {
+  explicit guarded_buffer(const std::vector<T> &values, std::size_t shift = 0)
+      : guarded_buffer(values.size(), shift) {
     upload(values);
   }
   guarded_buffer(const guarded_buffer &) = delete;
@@ -56,7 +61,8 @@ public:
   }
   void upload(const std::vector<T> &values) {
     REQUIRE_EQ(values.size(), size_);
-    REQUIRE_CUDA(cudaMemcpy(memory_ + front_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
+    REQUIRE_CUDA(
+        cudaMemcpy(memory_ + front_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
     // The copy may return while its last part is on the way, and other streams do not wait for it.
     REQUIRE_CUDA(cudaDeviceSynchronize());
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stream capture as a witness: a graph says by name which kernels a call launches, and what else it asks for.
+// Stream capture as a witness: a graph says by name which kernels a call launches, and what else it
+// asks for.
 #pragma once
 
 #include <support/buffers.cuh>
@@ -104,6 +105,8 @@ private:
 };
 
 /// Whether the kernel itself, not just one of its template arguments, is lookback's.
-inline bool is_lookback_kernel(const std::string &mangled_name) { return mangled_name.rfind("_ZN8lookback", 0) == 0; }
+inline bool is_lookback_kernel(const std::string &mangled_name) {
+  return mangled_name.rfind("_ZN8lookback", 0) == 0;
+}
 
 } // namespace test

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT The same value everywhere. (thrust::constant_iterator is deprecated
-// from CCCL 3.5 on, and 3.0 has no other.)
+// SPDX-License-Identifier: MIT
+// The same value everywhere. (thrust::constant_iterator is deprecated from CCCL 3.5 on, and 3.0 has
+// no other.)
 #pragma once
 
 #include <support/host_device.hpp>

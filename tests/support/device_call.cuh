@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The two phases of a call at the CUB-shaped door, with temporary storage that is poisoned, guarded and, on request,
-// misaligned.
+// The two phases of a call at the CUB-shaped door, with temporary storage that is poisoned, guarded
+// and, on request, misaligned.
 #pragma once
 
 #include <support/buffers.cuh>

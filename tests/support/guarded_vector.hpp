@@ -12,7 +12,8 @@ namespace test {
 template <class T>
 class guarded_vector {
 public:
-  guarded_vector(std::size_t n, const T &filler) : filler_(filler), memory_(n + 2 * guard, filler) {}
+  guarded_vector(std::size_t n, const T &filler)
+      : filler_(filler), memory_(n + 2 * guard, filler) {}
 
   T *data() { return memory_.data() + guard; }
   void refill() { std::fill(memory_.begin(), memory_.end(), filler_); }

@@ -13,8 +13,8 @@
 
 namespace test {
 
-/// `call(name, output, expected, run)` for all 16 calls without and with keys over n elements; `run()` enqueues the scan
-/// with `env`, which is one environment or none.
+/// `call(name, output, expected, run)` for all 16 calls without and with keys over n elements;
+/// `run()` enqueues the scan with `env`, which is one environment or none.
 template <class... Env>
 void one_phase_calls(std::size_t n, const Env &...env) {
   using scans = lookback::DeviceScan;
@@ -31,7 +31,7 @@ void one_phase_calls(std::size_t n, const Env &...env) {
   word *const x = from.data(), *const k = device_keys.data(), *const y = to.data();
   const lookback::FutureValue<word> later(device_init.data());
   const auto check = [&](const char *name, const std::vector<word> &expected, auto call) {
-    INFO(name);
+    INFO(doctest::String(name));
     to.upload(in);
     REQUIRE_CUDA(call());
     CHECK_EQ(first_difference(to.download(), expected), nowhere);
@@ -42,16 +42,23 @@ void one_phase_calls(std::size_t n, const Env &...env) {
   const auto sums = serial_inclusive(in, sum), sums_before = serial_exclusive(in, sum, 0u);
   check("ExclusiveSum", sums_before, [&] { return scans::ExclusiveSum(x, y, n, env...); });
   check("ExclusiveSum, in place", sums_before, [&] { return scans::ExclusiveSum(y, n, env...); });
-  check("ExclusiveScan", exclusive, [&] { return scans::ExclusiveScan(x, y, op, init, n, env...); });
-  check("ExclusiveScan, in place", exclusive, [&] { return scans::ExclusiveScan(y, op, init, n, env...); });
-  check("ExclusiveScan, future", exclusive, [&] { return scans::ExclusiveScan(x, y, op, later, n, env...); });
-  check("ExclusiveScan, future, in place", exclusive, [&] { return scans::ExclusiveScan(y, op, later, n, env...); });
+  check("ExclusiveScan", exclusive,
+        [&] { return scans::ExclusiveScan(x, y, op, init, n, env...); });
+  check("ExclusiveScan, in place", exclusive,
+        [&] { return scans::ExclusiveScan(y, op, init, n, env...); });
+  check("ExclusiveScan, future", exclusive,
+        [&] { return scans::ExclusiveScan(x, y, op, later, n, env...); });
+  check("ExclusiveScan, future, in place", exclusive,
+        [&] { return scans::ExclusiveScan(y, op, later, n, env...); });
   check("InclusiveSum", sums, [&] { return scans::InclusiveSum(x, y, n, env...); });
   check("InclusiveSum, in place", sums, [&] { return scans::InclusiveSum(y, n, env...); });
   check("InclusiveScan", inclusive, [&] { return scans::InclusiveScan(x, y, op, n, env...); });
-  check("InclusiveScan, in place", inclusive, [&] { return scans::InclusiveScan(y, op, n, env...); });
-  check("InclusiveScanInit", from_init, [&] { return scans::InclusiveScanInit(x, y, op, init, n, env...); });
-  check("InclusiveScanInit, future", from_init, [&] { return scans::InclusiveScanInit(x, y, op, later, n, env...); });
+  check("InclusiveScan, in place", inclusive,
+        [&] { return scans::InclusiveScan(y, op, n, env...); });
+  check("InclusiveScanInit", from_init,
+        [&] { return scans::InclusiveScanInit(x, y, op, init, n, env...); });
+  check("InclusiveScanInit, future", from_init,
+        [&] { return scans::InclusiveScanInit(x, y, op, later, n, env...); });
 
   check("ExclusiveSumByKey", serial_exclusive_by_key(keys, in, equal, sum, 0u),
         [&] { return scans::ExclusiveSumByKey(k, x, y, n, equal, env...); });
@@ -67,8 +74,11 @@ void one_phase_calls(std::size_t n, const Env &...env) {
 /// A call with `env` runs on `expected`: a capture of that stream has the scan's kernel.
 template <class Env>
 void runs_on(cudaStream_t expected, const Env &env) {
-  const guarded_buffer<std::uint32_t> data(std::vector<std::uint32_t>(1000, 1)); // one tile, and so no storage
-  captured graph(expected, [&] { REQUIRE_CUDA(lookback::DeviceScan::InclusiveSum(data.data(), data.size(), env)); });
+  const guarded_buffer<std::uint32_t> data(
+      std::vector<std::uint32_t>(1000, 1)); // one tile, and so no storage
+  captured graph(expected, [&] {
+    REQUIRE_CUDA(lookback::DeviceScan::InclusiveSum(data.data(), data.size(), env));
+  });
   CHECK_EQ(graph.nodes(), 1);
   CHECK_EQ(graph.kernels().size(), 1);
   graph.launch(expected);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Monoids that notice what a sum cannot: operands that are missing, repeated, out of order or not there at all.
-// The namespace is not lookback's, so that no kernel bears the project's name only because of its operator.
+// Monoids that notice what a sum cannot: operands that are missing, repeated, out of order or not
+// there at all. The namespace is not lookback's, so that no kernel bears the project's name only
+// because of its operator.
 #pragma once
 
 #include <support/host_device.hpp>
@@ -11,13 +12,16 @@
 
 namespace test {
 
-/// The half-open interval [begin, end) of element numbers. One scan over [i, i + 1) that gives the expected intervals is
-/// right for this length under every associative operator: N. Chong, A. F. Donaldson, J. Ketema, "A sound and complete
-/// abstraction for reasoning about parallel prefix sums", POPL 2014.
+/// The half-open interval [begin, end) of element numbers. One scan over [i, i + 1) that gives the
+/// expected intervals is right for this length under every associative operator: N. Chong, A. F.
+/// Donaldson, J. Ketema, "A sound and complete abstraction for reasoning about parallel prefix
+/// sums", POPL 2014.
 struct interval {
   std::uint32_t begin, end;
 };
-TEST_HOST_DEVICE constexpr bool operator==(interval a, interval b) { return a.begin == b.begin && a.end == b.end; }
+TEST_HOST_DEVICE constexpr bool operator==(interval a, interval b) {
+  return a.begin == b.begin && a.end == b.end;
+}
 
 /// What any wrong combination gives, and what any combination with it gives.
 inline constexpr interval interval_error{1, 0};
@@ -42,12 +46,14 @@ struct to_interval {
   }
 };
 
-/// b^close a^open in the bicyclic monoid, where ab = 1: a bracket string with its matched pairs struck out.
-/// Associative, not commutative, and no element but (0, 0) is an identity.
+/// b^close a^open in the bicyclic monoid, where ab = 1: a bracket string with its matched pairs
+/// struck out. Associative, not commutative, and no element but (0, 0) is an identity.
 struct brackets {
   std::uint32_t close, open;
 };
-TEST_HOST_DEVICE constexpr bool operator==(brackets a, brackets b) { return a.close == b.close && a.open == b.open; }
+TEST_HOST_DEVICE constexpr bool operator==(brackets a, brackets b) {
+  return a.close == b.close && a.open == b.open;
+}
 
 struct concatenate_brackets {
   TEST_HOST_DEVICE constexpr brackets operator()(brackets a, brackets b) const {
@@ -56,11 +62,14 @@ struct concatenate_brackets {
   }
 };
 
-/// x -> scale x + shift modulo 2^32. Composition is associative and not commutative; an odd scale loses nothing.
+/// x -> scale x + shift modulo 2^32. Composition is associative and not commutative; an odd scale
+/// loses nothing.
 struct affine {
   std::uint32_t scale, shift;
 };
-TEST_HOST_DEVICE constexpr bool operator==(affine a, affine b) { return a.scale == b.scale && a.shift == b.shift; }
+TEST_HOST_DEVICE constexpr bool operator==(affine a, affine b) {
+  return a.scale == b.scale && a.shift == b.shift;
+}
 
 /// The map `f`, then the map `g`.
 struct compose_affine {
@@ -80,7 +89,8 @@ struct maximum {
   TEST_HOST_DEVICE constexpr T operator()(T a, T b) const { return a < b ? b : a; }
 };
 
-/// How many elements a result stands for, and the number of the last one: 1 + 1 + ... with the order checked at every step.
+/// How many elements a result stands for, and the number of the last one: 1 + 1 + ... with the
+/// order checked at every step.
 struct counted {
   std::uint64_t elements, last;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One fresh seed a run; a failure prints it, and LOOKBACK_TEST_SEED in the environment replays it. LOOKBACK_TEST_TRIALS there makes
-// runs short, for tools under which a program takes a hundred times as long: no more lengths, repetitions or trials than it says.
+// One fresh seed a run; a failure prints it, and LOOKBACK_TEST_SEED in the environment replays it.
+// LOOKBACK_TEST_TRIALS there makes runs short, for tools under which a program takes a hundred
+// times as long: no more lengths, repetitions or trials than it says.
 #pragma once
 
 #include <support/types.hpp>
@@ -18,7 +19,8 @@ namespace test {
 
 inline std::uint64_t run_seed() {
   static const std::uint64_t seed = [] {
-    if (const char *given = std::getenv("LOOKBACK_TEST_SEED")) return std::uint64_t{std::strtoull(given, nullptr, 0)};
+    if (const char *given = std::getenv("LOOKBACK_TEST_SEED"))
+      return std::uint64_t{std::strtoull(given, nullptr, 0)};
     std::random_device device;
     return std::uint64_t{device()} << 32 | device();
   }();
@@ -59,7 +61,8 @@ std::vector<T> random_below(std::size_t n, std::uint64_t bound, Random &random) 
   return values;
 }
 
-/// Keys in runs of random length, most short and a few across many tiles; neighbouring runs differ by `step`.
+/// Keys in runs of random length, most short and a few across many tiles; neighbouring runs differ
+/// by `step`.
 template <class Key, class Random>
 std::vector<Key> random_keys(std::size_t n, Random &random, std::uint64_t step = 1) {
   std::vector<Key> keys;
@@ -76,7 +79,8 @@ std::vector<Key> random_keys(std::size_t n, Random &random, std::uint64_t step =
 
 } // namespace test
 
-/// Declares the generator `name` of this test case, and the line that a failure in its scope prints.
-#define TEST_RANDOM(name)                                                                                              \
-  std::mt19937_64 name(::test::run_seed());                                                                            \
+/// Declares the generator `name` of this test case, and the line that a failure in its scope
+/// prints.
+#define TEST_RANDOM(name)                                                                          \
+  std::mt19937_64 name(::test::run_seed());                                                        \
   INFO("replay with LOOKBACK_TEST_SEED=" << ::test::run_seed())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The oracle: every scan as a loop from left to right. The 16 Thrust calls and the CUB-shaped ones are these four with the
-// operator, the initial value and the accumulator type `T` of the call; a transform is applied to the input first.
+// The oracle: every scan as a loop from left to right. The 16 Thrust calls and the CUB-shaped ones
+// are these four with the operator, the initial value and the accumulator type `T` of the call; a
+// transform is applied to the input first.
 #pragma once
 
 #include <support/host_device.hpp>
@@ -54,8 +55,8 @@ std::vector<T> serial_exclusive(const std::vector<T> &in, Operator op, T init) {
 }
 
 template <class T, class Key, class Equal, class Operator>
-std::vector<T> serial_inclusive_by_key(const std::vector<Key> &keys, const std::vector<T> &in, Equal equal,
-                                       Operator op) {
+std::vector<T> serial_inclusive_by_key(const std::vector<Key> &keys, const std::vector<T> &in,
+                                       Equal equal, Operator op) {
   std::vector<T> out;
   out.reserve(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
@@ -66,8 +67,8 @@ std::vector<T> serial_inclusive_by_key(const std::vector<Key> &keys, const std::
 }
 
 template <class T, class Key, class Equal, class Operator>
-std::vector<T> serial_exclusive_by_key(const std::vector<Key> &keys, const std::vector<T> &in, Equal equal, Operator op,
-                                       T init) {
+std::vector<T> serial_exclusive_by_key(const std::vector<Key> &keys, const std::vector<T> &in,
+                                       Equal equal, Operator op, T init) {
   std::vector<T> out;
   out.reserve(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
@@ -79,10 +80,12 @@ std::vector<T> serial_exclusive_by_key(const std::vector<Key> &keys, const std::
 
 inline constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
-/// Index of the first difference, floating-point numbers by their bits; `nowhere` when there is none.
+/// Index of the first difference, floating-point numbers by their bits; `nowhere` when there is
+/// none.
 template <class T>
 std::size_t first_difference(const std::vector<T> &actual, const std::vector<T> &expected) {
-  if (actual.size() != expected.size()) return actual.size() < expected.size() ? actual.size() : expected.size();
+  if (actual.size() != expected.size())
+    return actual.size() < expected.size() ? actual.size() : expected.size();
   for (std::size_t i = 0; i < actual.size(); ++i) {
     if constexpr (std::is_floating_point<T>::value) {
       if (std::memcmp(&actual[i], &expected[i], sizeof(T)) != 0) return i;

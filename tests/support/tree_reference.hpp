@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The reduction tree as its definition reads, with nothing in common with the code under test. Every operand that does not
-// exist is an empty optional and is skipped. Slow on purpose: what is written once cannot disagree with itself.
+// The reduction tree as its definition reads, with nothing in common with the code under test.
+// Every operand that does not exist is an empty optional and is skipped. Slow on purpose: what is
+// written once cannot disagree with itself.
 #pragma once
 
 #include <algorithm>
@@ -32,23 +33,27 @@ std::optional<T> join(const std::optional<T> &a, const std::optional<T> &b, Oper
 
 /// Inclusive results of the network over at most 32 values.
 template <class T, class Operator>
-std::vector<std::optional<T>> kogge_stone(const std::vector<std::optional<T>> &values, Operator op) {
+std::vector<std::optional<T>> kogge_stone(const std::vector<std::optional<T>> &values,
+                                          Operator op) {
   std::vector<std::optional<T>> current = values;
   for (std::size_t offset = 1; offset < 32; offset *= 2) {
     const std::vector<std::optional<T>> before = current;
-    for (std::size_t l = offset; l < current.size(); ++l) current[l].emplace(*join(before[l - offset], before[l], op));
+    for (std::size_t l = offset; l < current.size(); ++l)
+      current[l].emplace(*join(before[l - offset], before[l], op));
   }
   return current;
 }
 
-/// One level: `inside` is what precedes each unit within its parent, `totals` are the parents' totals.
+/// One level: `inside` is what precedes each unit within its parent, `totals` are the parents'
+/// totals.
 template <class T>
 struct tree_level {
   std::vector<std::optional<T>> inside, totals;
 };
 
 template <class T, class Operator>
-tree_level<T> scan_level(const std::vector<std::optional<T>> &units, std::size_t units_per_parent, Operator op) {
+tree_level<T> scan_level(const std::vector<std::optional<T>> &units, std::size_t units_per_parent,
+                         Operator op) {
   tree_level<T> level;
   for (std::size_t first = 0; first < units.size(); first += units_per_parent) {
     const std::size_t last = std::min(units.size(), first + units_per_parent);
@@ -67,7 +72,8 @@ struct tree_results {
 };
 
 template <class T, class Operator>
-tree_results<T> scan_tree(const std::vector<T> &elements, Operator op, std::optional<T> init, tree_sizes size) {
+tree_results<T> scan_tree(const std::vector<T> &elements, Operator op, std::optional<T> init,
+                          tree_sizes size) {
   std::vector<std::optional<T>> vectors; // totals
   for (std::size_t first = 0; first < elements.size(); first += size.vector) {
     std::optional<T> total;
@@ -79,11 +85,13 @@ tree_results<T> scan_tree(const std::vector<T> &elements, Operator op, std::opti
   const tree_level<T> in_tile = scan_level(in_row.totals, size.tile / size.row, op);
   const tree_level<T> in_group = scan_level(in_tile.totals, 32, op);
   std::vector<std::optional<T>> before_group{init}; // G
-  for (const auto &total : in_group.totals) before_group.push_back(join(before_group.back(), total, op));
+  for (const auto &total : in_group.totals)
+    before_group.push_back(join(before_group.back(), total, op));
 
   tree_results<T> results;
   for (std::size_t first = 0; first < elements.size(); first += size.vector) {
-    const auto prefix = join(before_group[first / size.group], in_group.inside[first / size.tile], op);
+    const auto prefix =
+        join(before_group[first / size.group], in_group.inside[first / size.tile], op);
     const auto row_base = join(prefix, in_tile.inside[first / size.row], op);
     std::optional<T> running = join(row_base, in_row.inside[first / size.vector], op);
     for (std::size_t i = first; i < std::min(elements.size(), first + size.vector); ++i) {
@@ -95,18 +103,19 @@ tree_results<T> scan_tree(const std::vector<T> &elements, Operator op, std::opti
   return results;
 }
 
-/// `elements` are accumulator values already; the bytes are those of the input's and the output's values. An exclusive
-/// scan needs an initial value.
+/// `elements` are accumulator values already; the bytes are those of the input's and the output's
+/// values. An exclusive scan needs an initial value.
 template <class T, class Operator>
-std::vector<T> tree_scan(const std::vector<T> &elements, Operator op, std::optional<T> init, bool inclusive,
-                         std::size_t bytes_in, std::size_t bytes_out) {
+std::vector<T> tree_scan(const std::vector<T> &elements, Operator op, std::optional<T> init,
+                         bool inclusive, std::size_t bytes_in, std::size_t bytes_out) {
   const tree_results<T> results = scan_tree(elements, op, init, tree_sizes(bytes_in, bytes_out));
   std::vector<T> chosen;
   for (const auto &result : inclusive ? results.through : results.before) chosen.push_back(*result);
   return chosen;
 }
 
-/// By key: the same tree over pairs, a value and whether a segment starts at it. The pair is the input's type.
+/// By key: the same tree over pairs, a value and whether a segment starts at it. The pair is the
+/// input's type.
 template <class T>
 struct headed {
   T value;
@@ -122,18 +131,21 @@ struct segmented {
 
 /// `init` belongs to exclusive scans alone: every segment starts from it.
 template <class T, class Key, class Equal, class Operator>
-std::vector<T> tree_scan_by_key(const std::vector<Key> &keys, const std::vector<T> &values, Equal equal, Operator op,
-                                std::optional<T> init, std::size_t bytes_out) {
+std::vector<T> tree_scan_by_key(const std::vector<Key> &keys, const std::vector<T> &values,
+                                Equal equal, Operator op, std::optional<T> init,
+                                std::size_t bytes_out) {
   std::vector<headed<T>> elements;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const bool head = i == 0 || !equal(keys[i - 1], keys[i]);
     elements.push_back({init && head ? static_cast<T>(op(*init, values[i])) : values[i], head});
   }
-  const auto scanned =
-      scan_tree<headed<T>>(elements, segmented<T, Operator>{op}, {}, tree_sizes(sizeof(T), bytes_out));
+  const auto scanned = scan_tree<headed<T>>(elements, segmented<T, Operator>{op}, {},
+                                            tree_sizes(sizeof(T), bytes_out));
   std::vector<T> results;
   for (std::size_t i = 0; i < values.size(); ++i)
-    results.push_back(!init ? scanned.through[i]->value : elements[i].head ? *init : scanned.before[i]->value);
+    results.push_back(!init              ? scanned.through[i]->value
+                      : elements[i].head ? *init
+                                         : scanned.before[i]->value);
   return results;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Element types of every width and temper, each with an associative operator that is not commutative.
+// Element types of every width and temper, each with an associative operator that is not
+// commutative.
 #pragma once
 
 #include <support/host_device.hpp>
@@ -11,15 +12,16 @@
 
 namespace test {
 
-/// x -> scale x + shift in one word, modulo 2^(half its bits): the scale in the low half, the shift in the high half.
-/// Composes `f`, then `g`.
+/// x -> scale x + shift in one word, modulo 2^(half its bits): the scale in the low half, the shift
+/// in the high half. Composes `f`, then `g`.
 template <class Word>
 TEST_HOST_DEVICE constexpr Word compose_packed(Word f, Word g) {
   constexpr unsigned half = 4 * sizeof(Word);
   constexpr std::uint32_t mask = (std::uint32_t{1} << half) - 1;
   const std::uint32_t f_scale = f & mask, f_shift = static_cast<std::uint32_t>(f) >> half;
   const std::uint32_t g_scale = g & mask, g_shift = static_cast<std::uint32_t>(g) >> half;
-  return static_cast<Word>(((f_scale * g_scale) & mask) | (((g_scale * f_shift + g_shift) & mask) << half));
+  return static_cast<Word>(((f_scale * g_scale) & mask) |
+                           (((g_scale * f_shift + g_shift) & mask) << half));
 }
 
 /// Odd scales only: an even one forgets what came before it.
@@ -42,7 +44,8 @@ struct alignas(Alignment) sized {
   word maps[words];
 };
 template <std::size_t Bytes, std::size_t Alignment>
-TEST_HOST_DEVICE constexpr bool operator==(const sized<Bytes, Alignment> &a, const sized<Bytes, Alignment> &b) {
+TEST_HOST_DEVICE constexpr bool operator==(const sized<Bytes, Alignment> &a,
+                                           const sized<Bytes, Alignment> &b) {
   for (int w = 0; w < sized<Bytes, Alignment>::words; ++w)
     if (a.maps[w] != b.maps[w]) return false;
   return true;
@@ -56,8 +59,8 @@ public:
 };
 TEST_HOST_DEVICE constexpr bool operator==(no_default a, no_default b) { return a.map == b.map; }
 
-/// Copies itself by its own code, and knows whether it was ever constructed: reading storage that holds no object, or
-/// assigning to it, makes the result broken for good.
+/// Copies itself by its own code, and knows whether it was ever constructed: reading storage that
+/// holds no object, or assigning to it, makes the result broken for good.
 class self_copied {
 public:
   TEST_HOST_DEVICE explicit self_copied(std::uint32_t map_) : map(map_), magic(alive) {}
@@ -80,15 +83,17 @@ private:
 TEST_HOST_DEVICE inline bool operator==(const self_copied &a, const self_copied &b) {
   return a.intact() && b.intact() && a.map == b.map;
 }
-static_assert(!std::is_trivially_copyable<self_copied>::value && !std::is_default_constructible<self_copied>::value,
+static_assert(!std::is_trivially_copyable<self_copied>::value &&
+                  !std::is_default_constructible<self_copied>::value,
               "");
 
 struct compose {
   template <std::size_t Bytes, std::size_t Alignment>
-  TEST_HOST_DEVICE constexpr sized<Bytes, Alignment> operator()(const sized<Bytes, Alignment> &f,
-                                                                const sized<Bytes, Alignment> &g) const {
+  TEST_HOST_DEVICE constexpr sized<Bytes, Alignment>
+  operator()(const sized<Bytes, Alignment> &f, const sized<Bytes, Alignment> &g) const {
     sized<Bytes, Alignment> result{};
-    for (int w = 0; w < sized<Bytes, Alignment>::words; ++w) result.maps[w] = compose_packed(f.maps[w], g.maps[w]);
+    for (int w = 0; w < sized<Bytes, Alignment>::words; ++w)
+      result.maps[w] = compose_packed(f.maps[w], g.maps[w]);
     return result;
   }
   TEST_HOST_DEVICE constexpr no_default operator()(no_default f, no_default g) const {
@@ -119,7 +124,8 @@ struct random_value<sized<Bytes, Alignment>> {
   template <class Random>
   static sized<Bytes, Alignment> make(Random &random) {
     sized<Bytes, Alignment> value{};
-    for (auto &map : value.maps) map = random_packed<typename sized<Bytes, Alignment>::word>(random);
+    for (auto &map : value.maps)
+      map = random_packed<typename sized<Bytes, Alignment>::word>(random);
     return value;
   }
 };

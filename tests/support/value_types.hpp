@@ -10,7 +10,8 @@
 
 namespace test {
 
-/// Takes a number by assignment alone, and keeps its label then. A constructor that would take one leaves a mark.
+/// Takes a number by assignment alone, and keeps its label then. A constructor that would take one
+/// leaves a mark.
 struct assigned_number {
   static constexpr std::int32_t mark = -7;
   std::int32_t value;
@@ -22,7 +23,9 @@ struct assigned_number {
     return *this;
   }
 };
-inline bool operator==(assigned_number a, assigned_number b) { return a.value == b.value && a.label == b.label; }
+inline bool operator==(assigned_number a, assigned_number b) {
+  return a.value == b.value && a.label == b.label;
+}
 
 /// An iterator without a nested type: its value type stands in std::iterator_traits alone.
 template <class T>
@@ -30,8 +33,12 @@ struct untyped_iterator {
   T *memory;
   TEST_HOST_DEVICE T &operator*() const { return *memory; }
   TEST_HOST_DEVICE T &operator[](std::ptrdiff_t i) const { return memory[i]; }
-  TEST_HOST_DEVICE untyped_iterator operator+(std::ptrdiff_t distance) const { return {memory + distance}; }
-  TEST_HOST_DEVICE std::ptrdiff_t operator-(untyped_iterator other) const { return memory - other.memory; }
+  TEST_HOST_DEVICE untyped_iterator operator+(std::ptrdiff_t distance) const {
+    return {memory + distance};
+  }
+  TEST_HOST_DEVICE std::ptrdiff_t operator-(untyped_iterator other) const {
+    return memory - other.memory;
+  }
   TEST_HOST_DEVICE bool operator==(untyped_iterator other) const { return memory == other.memory; }
 };
 

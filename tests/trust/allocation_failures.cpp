@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lookback::host with a heap that fails at the k-th allocation, for every k: std::bad_alloc, nothing leaked, and the next call
-// is right.
+// lookback::host with a heap that fails at the k-th allocation, for every k: std::bad_alloc,
+// nothing leaked, and the next call is right.
 #include <lookback/execution_policy.cuh>
 
 #include <support/operators.hpp>
@@ -27,7 +27,8 @@ void *allocate(std::size_t bytes, std::size_t alignment) {
     ++failures;
     throw std::bad_alloc();
   }
-  void *const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  void *const memory =
+      std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (memory == nullptr) throw std::bad_alloc();
   ++live;
   return memory;
@@ -58,10 +59,12 @@ void operator delete[](void *memory, std::size_t, std::align_val_t) noexcept { d
 
 namespace {
 
-/// Calls `scan` until no allocation of it fails, with the k-th failing in turn. `expected` is what it writes to `out`.
+/// Calls `scan` until no allocation of it fails, with the k-th failing in turn. `expected` is what
+/// it writes to `out`.
 template <class T, class Scan>
-void at_every_allocation(const char *name, std::vector<T> &out, const std::vector<T> &expected, Scan scan) {
-  INFO(name, ", n = ", expected.size());
+void at_every_allocation(const char *name, std::vector<T> &out, const std::vector<T> &expected,
+                         Scan scan) {
+  INFO(doctest::String(name), ", n = ", expected.size());
   long most = -1, leaked = 0;
   for (long k = 0; most < 0; ++k) {
     const long live_before = live, failures_before = failures;
@@ -81,7 +84,8 @@ void at_every_allocation(const char *name, std::vector<T> &out, const std::vecto
     REQUIRE_LT(k, 1000);
   }
   CHECK_EQ(test::first_difference(out, expected), test::nowhere);
-  std::printf("host allocation failures: %s, n = %zu: %ld injected, %ld leaked\n", name, expected.size(), most, leaked);
+  std::printf("host allocation failures: %s, n = %zu: %ld injected, %ld leaked\n", name,
+              expected.size(), most, leaked);
 }
 
 template <class T, class Operator>
@@ -89,16 +93,20 @@ void at_every_size(const char *name, Operator op) {
   TEST_RANDOM(random);
   const std::size_t tile = 16384 / sizeof(T);
   // A row, a tile, tiles on one thread, more than a group of them on several.
-  for (const std::size_t n : {std::size_t{40}, tile - 1, 5 * tile, (std::size_t{4} << 20) / sizeof(T)}) {
+  for (const std::size_t n :
+       {std::size_t{40}, tile - 1, 5 * tile, (std::size_t{4} << 20) / sizeof(T)}) {
     const auto in = test::random_values<T>(n, random);
     const auto keys = test::random_keys<std::uint32_t>(n, random);
     std::vector<T> out(in);
-    at_every_allocation(name, out, test::serial_inclusive(in, op),
-                        [&] { thrust::inclusive_scan(lookback::host, in.data(), in.data() + n, out.data(), op); });
-    at_every_allocation(name, out, test::serial_inclusive_by_key(keys, in, std::equal_to<std::uint32_t>{}, op), [&] {
-      thrust::inclusive_scan_by_key(lookback::host, keys.data(), keys.data() + n, in.data(), out.data(),
-                                    std::equal_to<std::uint32_t>{}, op);
+    at_every_allocation(name, out, test::serial_inclusive(in, op), [&] {
+      thrust::inclusive_scan(lookback::host, in.data(), in.data() + n, out.data(), op);
     });
+    at_every_allocation(
+        name, out, test::serial_inclusive_by_key(keys, in, std::equal_to<std::uint32_t>{}, op),
+        [&] {
+          thrust::inclusive_scan_by_key(lookback::host, keys.data(), keys.data() + n, in.data(),
+                                        out.data(), std::equal_to<std::uint32_t>{}, op);
+        });
   }
 }
 

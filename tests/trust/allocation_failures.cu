@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory that is refused, at every allocation of every kind of call: the error at the door, nothing launched that waits for
-// memory it has not got, nothing leaked, and the stream usable afterwards. (A pool without room: tests/doors/bad_input.cu.)
+// Memory that is refused, at every allocation of every kind of call: the error at the door, nothing
+// launched that waits for memory it has not got, nothing leaked, and the stream usable afterwards.
+// (A pool without room: tests/doors/bad_input.cu.)
 #include <lookback/lookback.cuh>
 
 #include <support/allocator.cuh>
@@ -20,7 +21,8 @@ namespace {
 using word = std::uint32_t;
 constexpr std::size_t many = std::size_t{1} << 20; // elements, enough for a workspace
 
-/// Bytes of device memory in use by this process, once the device is idle and the doors have given back what they keep.
+/// Bytes of device memory in use by this process, once the device is idle and the doors have given
+/// back what they keep.
 std::size_t memory_in_use() {
   std::size_t available = 0, total = 0;
   REQUIRE_CUDA(lookback::release_workspace());
@@ -33,8 +35,8 @@ std::size_t memory_in_use() {
 struct scans {
   template <class Random>
   explicit scans(Random &random)
-      : in(test::random_values<word>(many, random)), keys(test::random_keys<word>(many, random)), device_in(in),
-        device_keys(keys), out(many) {}
+      : in(test::random_values<word>(many, random)), keys(test::random_keys<word>(many, random)),
+        device_in(in), device_keys(keys), out(many) {}
 
   /// `visit(name, expected, call)` with `call(policy)`.
   template <class Visit>
@@ -49,9 +51,12 @@ struct scans {
     visit("exclusive", test::serial_exclusive(in, op, word{3}),
           [=](const auto &policy) { thrust::exclusive_scan(policy, x, x + many, y, word{3}, op); });
     visit("transform", test::serial_inclusive(test::transformed<word>(in, f), op),
-          [=](const auto &policy) { thrust::transform_inclusive_scan(policy, x, x + many, y, f, op); });
-    visit("by key", test::serial_inclusive_by_key(keys, in, equal, op),
-          [=](const auto &policy) { thrust::inclusive_scan_by_key(policy, k, k + many, x, y, equal, op); });
+          [=](const auto &policy) {
+            thrust::transform_inclusive_scan(policy, x, x + many, y, f, op);
+          });
+    visit("by key", test::serial_inclusive_by_key(keys, in, equal, op), [=](const auto &policy) {
+      thrust::inclusive_scan_by_key(policy, k, k + many, x, y, equal, op);
+    });
   }
 
   std::vector<word> in, keys;
@@ -69,11 +74,13 @@ TEST_CASE("every call, every allocation refused in turn, by an exception and by 
   // A kernel's code is loaded at its first launch, and stays.
   all.each([&](const char *, const auto &, auto call) { call(lookback::par(arena).on(s)); });
   const std::size_t in_use = memory_in_use();
-  for (const auto how : {test::arena_allocator::failure::throws, test::arena_allocator::failure::returns_null})
+  for (const auto how :
+       {test::arena_allocator::failure::throws, test::arena_allocator::failure::returns_null})
     all.each([&](const char *name, const std::vector<word> &expected, auto call) {
       const auto at_each_allocation = [&](const auto &policy) {
         for (int k = 0;; ++k) {
-          INFO(std::string(name), ", allocation ", k, how == test::arena_allocator::failure::throws ? " throws" : " returns null");
+          INFO(std::string(name), ", allocation ", k,
+               how == test::arena_allocator::failure::throws ? " throws" : " returns null");
           REQUIRE_LT(k, 100);
           arena.fail_from(k, how);
           const int before = arena.failures();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Scans at the same time: host threads on one stream and on several, graphs replayed at once, the first call from many.
+// Scans at the same time: host threads on one stream and on several, graphs replayed at once, the
+// first call from many.
 #include <lookback/lookback.cuh>
 
 #include <support/capture.cuh>
 #include <support/operators.hpp>
+#include <support/paths.cuh>
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
 
@@ -25,8 +27,8 @@ const test::compose_words op{};
 struct job {
   template <class Random>
   explicit job(Random &random)
-      : in(test::random_values<word>(1 + random() % 2000000, random)), expected(test::serial_inclusive(in, op)),
-        device_in(in), out(in.size()) {}
+      : in(test::random_values<word>(1 + random() % 2000000, random)),
+        expected(test::serial_inclusive(in, op)), device_in(in), out(in.size()) {}
 
   template <class Policy>
   void scan(const Policy &policy) {
@@ -81,17 +83,19 @@ TEST_CASE("host threads: the first scan of the process, from several at once") {
   for (const auto &one : work) one->check();
 }
 
-/// Raising the kernel's limit on shared memory is done once, by whichever thread comes first; none may launch before it is.
+/// Raising the kernel's limit on shared memory is done once, by whichever thread comes first; none
+/// may launch before it is.
 TEST_CASE("host threads: the first pipeline of the process, from several at once") {
   namespace core = lookback::detail;
   TEST_RANDOM(random);
   const auto work = jobs(callers, random);
   std::vector<test::stream> streams(callers);
   const auto scan = [&](int i, void *temporary, std::size_t &bytes) {
-    const auto problem = core::make_problem<true, word>(static_cast<const word *>(work[i]->device_in.data()),
-                                                        work[i]->out.data(), op, core::no_initial{});
-    return core::scan(temporary, bytes, problem, static_cast<std::int64_t>(work[i]->in.size()), streams[i],
-                      core::path::look_ahead);
+    const auto problem =
+        core::make_problem<true, word>(static_cast<const word *>(work[i]->device_in.data()),
+                                       work[i]->out.data(), op, core::no_initial{});
+    return test::scan_by(test::path::look_ahead, temporary, bytes, problem,
+                         static_cast<std::int64_t>(work[i]->in.size()), core::launcher(streams[i]));
   };
   std::vector<std::size_t> bytes(callers);
   std::vector<std::unique_ptr<test::guarded_buffer<unsigned char>>> temporaries;
@@ -139,7 +143,8 @@ TEST_CASE("host threads: memory given back while others scan") {
   in_threads(callers, [&](int i) {
     for (int call = 0; call < calls; ++call) {
       work[i]->scan(lookback::par_nosync.on(streams[i]));
-      if (i == 0 && lookback::release_workspace() != cudaSuccess) throw std::runtime_error("release_workspace");
+      if (i == 0 && lookback::release_workspace() != cudaSuccess)
+        throw std::runtime_error("release_workspace");
     }
   });
   for (const auto &one : work) one->check();
@@ -151,8 +156,8 @@ TEST_CASE("captured graphs replayed at the same time") {
   std::vector<test::stream> streams(callers);
   std::vector<std::unique_ptr<test::captured>> graphs;
   for (int i = 0; i < callers; ++i)
-    graphs.push_back(
-        std::make_unique<test::captured>(streams[i], [&] { work[i]->scan(lookback::par_nosync.on(streams[i])); }));
+    graphs.push_back(std::make_unique<test::captured>(
+        streams[i], [&] { work[i]->scan(lookback::par_nosync.on(streams[i])); }));
   for (int replay = 0; replay < calls; ++replay)
     for (int i = 0; i < callers; ++i) graphs[i]->launch(streams[i]);
   for (const auto &one : work) one->check();
@@ -169,14 +174,17 @@ TEST_CASE("captured graphs of a wave and a pipeline, replayed at the same time a
   struct pair {
     explicit pair(std::mt19937_64 &drawn)
         : in(test::random_values<word>(2 * 4096 + drawn() % (100 * 4096), drawn)),
-          expected(test::serial_inclusive(in, op)), device_in(in), by_wave(in.size()), by_pipeline(in.size()) {
-      REQUIRE_CUDA(scan(nullptr, by_wave, core::path::wave, nullptr));
+          expected(test::serial_inclusive(in, op)), device_in(in), by_wave(in.size()),
+          by_pipeline(in.size()) {
+      REQUIRE_CUDA(scan(nullptr, by_wave, test::path::wave, nullptr));
       temporary = std::make_unique<test::guarded_buffer<unsigned char>>(bytes);
     }
-    cudaError_t scan(void *room, const test::guarded_buffer<word> &out, core::path by, cudaStream_t s) {
-      const auto problem = core::make_problem<true, word>(static_cast<const word *>(device_in.data()), out.data(), op,
-                                                          core::no_initial{});
-      return core::scan(room, bytes, problem, static_cast<std::int64_t>(in.size()), s, by);
+    cudaError_t scan(void *room, const test::guarded_buffer<word> &out, test::path by,
+                     cudaStream_t s) {
+      const auto problem = core::make_problem<true, word>(
+          static_cast<const word *>(device_in.data()), out.data(), op, core::no_initial{});
+      return test::scan_by(by, room, bytes, problem, static_cast<std::int64_t>(in.size()),
+                           core::launcher(s));
     }
     std::vector<word> in, expected;
     test::guarded_buffer<word> device_in, by_wave, by_pipeline;
@@ -190,9 +198,10 @@ TEST_CASE("captured graphs of a wave and a pipeline, replayed at the same time a
     pairs.push_back(std::make_unique<pair>(random));
     pair &one = *pairs.back();
     graphs.push_back(std::make_unique<test::captured>(streams[i], [&] {
-      REQUIRE_CUDA(one.scan(one.temporary->data(), one.by_wave, core::path::wave, streams[i]));
+      REQUIRE_CUDA(one.scan(one.temporary->data(), one.by_wave, test::path::wave, streams[i]));
       if (device.pipelines)
-        REQUIRE_CUDA(one.scan(one.temporary->data(), one.by_pipeline, core::path::look_ahead, streams[i]));
+        REQUIRE_CUDA(
+            one.scan(one.temporary->data(), one.by_pipeline, test::path::look_ahead, streams[i]));
     }));
     CHECK_EQ(graphs.back()->cooperative_launches(), device.pipelines ? 2 : 1);
   }
@@ -202,7 +211,8 @@ TEST_CASE("captured graphs of a wave and a pipeline, replayed at the same time a
       for (int i = 0; i < callers; ++i) graphs[i]->launch(streams[i]);
     for (const auto &one : pairs) {
       CHECK_EQ(test::first_difference(one->by_wave.download(), one->expected), test::nowhere);
-      if (device.pipelines) CHECK_EQ(test::first_difference(one->by_pipeline.download(), one->expected), test::nowhere);
+      if (device.pipelines)
+        CHECK_EQ(test::first_difference(one->by_pipeline.download(), one->expected), test::nowhere);
       CHECK(one->temporary->guards_intact());
     }
   }
@@ -215,16 +225,16 @@ TEST_CASE("one temporary storage, one stream, many scans behind each other") {
   std::size_t most = 0;
   for (const auto &one : work) {
     std::size_t bytes = 0;
-    REQUIRE_CUDA(lookback::DeviceScan::InclusiveScan(nullptr, bytes, one->device_in.data(), one->out.data(), op,
-                                                     one->in.size(), s));
+    REQUIRE_CUDA(lookback::DeviceScan::InclusiveScan(nullptr, bytes, one->device_in.data(),
+                                                     one->out.data(), op, one->in.size(), s));
     most = std::max(most, bytes);
   }
   const test::guarded_buffer<unsigned char> temporary(most, random() % 256);
   for (int call = 0; call < calls; ++call)
     for (const auto &one : work) {
       std::size_t bytes = most;
-      REQUIRE_CUDA(lookback::DeviceScan::InclusiveScan(temporary.data(), bytes, one->device_in.data(), one->out.data(),
-                                                       op, one->in.size(), s));
+      REQUIRE_CUDA(lookback::DeviceScan::InclusiveScan(
+          temporary.data(), bytes, one->device_in.data(), one->out.data(), op, one->in.size(), s));
     }
   for (const auto &one : work) one->check();
   CHECK(temporary.guards_intact());

@@ -5,6 +5,7 @@
 #include <support/capture.cuh>
 #include <support/device_call.cuh>
 #include <support/operators.hpp>
+#include <support/paths.cuh>
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
 
@@ -14,9 +15,10 @@
 
 namespace {
 
-using lookback::detail::path;
+using test::path;
 
-/// Joins intervals, and holds up every `period`th block for `nanoseconds` at each combination of its first warp.
+/// Joins intervals, and holds up every `period`th block for `nanoseconds` at each combination of
+/// its first warp.
 struct dawdling_join {
   unsigned period, offset, nanoseconds;
   __host__ __device__ test::interval operator()(test::interval a, test::interval b) const {
@@ -44,7 +46,8 @@ private:
   volatile unsigned *stop_;
 };
 
-/// A scan with everything it needs, so that between launch and check nothing waits for the whole device.
+/// A scan with everything it needs, so that between launch and check nothing waits for the whole
+/// device.
 class interval_scan {
 public:
   template <class Random>
@@ -67,9 +70,10 @@ public:
 private:
   cudaError_t scan(void *temporary, cudaStream_t s) {
     namespace core = lookback::detail;
-    const auto problem = core::make_problem<true, test::interval>(static_cast<const test::interval *>(in_.data()),
-                                                                  out_.data(), op_, core::no_initial{});
-    return core::scan(temporary, bytes_, problem, static_cast<std::int64_t>(in_.size()), s, by_);
+    const auto problem = core::make_problem<true, test::interval>(
+        static_cast<const test::interval *>(in_.data()), out_.data(), op_, core::no_initial{});
+    return test::scan_by(by_, temporary, bytes_, problem, static_cast<std::int64_t>(in_.size()),
+                         core::launcher(s));
   }
   static std::vector<test::interval> elements(std::size_t n) {
     std::vector<test::interval> in;
@@ -93,10 +97,12 @@ TEST_CASE("blocks that are held up") {
     const unsigned period = 1 + random() % 64, offset = random() % period;
     const unsigned nanoseconds = 1 + random() % 20000;
     const std::size_t n = 1 + random() % 1500000;
-    INFO("n = ", n, ", every ", period, "th block from ", offset, " held up by ", nanoseconds, " ns");
-    // By the fastest path, which is a wave or a cluster for most of these lengths, or by the look-back.
-    interval_scan scan(n, trial % 2 == 0 ? path::fastest : path::look_back, dawdling_join{period, offset, nanoseconds},
-                       random);
+    INFO("n = ", n, ", every ", period, "th block from ", offset, " held up by ", nanoseconds,
+         " ns");
+    // By the fastest path, which is a wave or a cluster for most of these lengths, or by the
+    // look-back.
+    interval_scan scan(n, trial % 2 == 0 ? path::fastest : path::look_back,
+                       dawdling_join{period, offset, nanoseconds}, random);
     scan.launch(s);
     scan.check();
   }
@@ -113,8 +119,8 @@ TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
   test::stream s;
   for (int free_processors : {1, 2, 7}) {
     INFO("free multiprocessors: ", free_processors);
-    // By the look-back alone: a cluster, a wave and the pipeline start when there is room for all of their blocks at
-    // once, and here there is none until the scans are done.
+    // By the look-back alone: a cluster, a wave and the pipeline start when there is room for all
+    // of their blocks at once, and here there is none until the scans are done.
     std::vector<std::unique_ptr<interval_scan>> scans;
     for (int i = 0; i < 5; ++i)
       scans.push_back(std::make_unique<interval_scan>(100000 + random() % 3000000, path::look_back,
@@ -138,18 +144,20 @@ TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
   REQUIRE_CUDA(cudaFreeHost(stop));
 }
 
-/// Their blocks wait for each other, and only a cooperative launch guarantees that all of them are there.
+/// Their blocks wait for each other, and only a cooperative launch guarantees that all of them are
+/// there.
 TEST_CASE("a wave and the pipeline: the launch is cooperative") {
   namespace core = lookback::detail;
   const test::stream s;
   const test::guarded_buffer<int> data(100000); // a wave
-  const auto problem = core::make_problem<true, int>(static_cast<const int *>(data.data()), data.data(),
-                                                     lookback::plus{}, core::no_initial{});
+  const auto problem = core::make_problem<true, int>(
+      static_cast<const int *>(data.data()), data.data(), lookback::plus{}, core::no_initial{});
   int major = 0;
   REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
   for (const path by : {path::wave, path::look_ahead}) {
     const auto scan = [&](void *temporary, std::size_t &bytes) {
-      return core::scan(temporary, bytes, problem, static_cast<std::int64_t>(data.size()), s, by);
+      return test::scan_by(by, temporary, bytes, problem, static_cast<std::int64_t>(data.size()),
+                           core::launcher(s));
     };
     std::size_t bytes = 0;
     REQUIRE_CUDA(scan(nullptr, bytes));

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A stream that has a few of the device's multiprocessors, in a green context: launches whose blocks must all be resident are
-// refused there, and the scan is made without them.
+// A stream that has a few of the device's multiprocessors, in a green context: launches whose
+// blocks must all be resident are refused there, and the scan is made without them.
 #include <lookback/device_scan.cuh>
 
 #include <support/buffers.cuh>
 #include <support/operators.hpp>
+#include <support/paths.cuh>
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
+#include <support/skip.hpp>
 
 #include <cuda.h>
 
@@ -16,7 +18,7 @@
 namespace {
 
 namespace core = lookback::detail;
-using core::path;
+using test::path;
 
 #if CUDA_VERSION >= 12050
 /// The driver's function of that name, as of CUDA `version`; null where the driver has none.
@@ -24,7 +26,8 @@ template <class Function>
 Function *driver(Function *, const char *name, unsigned version) {
   void *found = nullptr;
   cudaDriverEntryPointQueryResult result;
-  if (cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result) != cudaSuccess ||
+  if (cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result) !=
+          cudaSuccess ||
       result != cudaDriverEntryPointSuccess)
     found = nullptr;
   cudaGetLastError();
@@ -89,22 +92,25 @@ __global__ void does_nothing() {}
 
 /// Launches blocks of 1024 threads that must all be resident.
 cudaError_t launch_resident(unsigned blocks, cudaStream_t stream) {
-  core::launch_attributes attributes;
-  attributes.cooperative();
-  const cudaLaunchConfig_t launch = core::launch_of(blocks, 32, 0, attributes, stream);
-  return cudaLaunchKernelEx(&launch, does_nothing);
+  core::launcher launch(stream);
+  launch(does_nothing, core::block_shape{1024, 0},
+         core::launch_grid{blocks, core::residency::grid});
+  return launch.status();
 }
 
 /// Runs `problem` by every path on `stream`, whose results `check` looks at.
 template <class Problem, class Check>
 void run_on(cudaStream_t stream, const Problem &problem, std::int64_t n, Check check) {
-  for (const path by : {path::fastest, path::cluster, path::wave, path::look_back, path::look_ahead}) {
-    INFO("path ", static_cast<int>(by), ", n = ", n);
+  for (const path by :
+       {path::fastest, path::cluster, path::wave, path::look_back, path::look_ahead}) {
+    INFO("path ", test::name_of(by), ", n = ", n);
     std::size_t bytes = 0;
-    REQUIRE_CUDA(core::scan(nullptr, bytes, problem, n, stream, by));
+    REQUIRE_CUDA(test::scan_by(by, nullptr, bytes, problem, n, core::launcher(stream)));
     const test::guarded_buffer<unsigned char> temporary(bytes);
-    const cudaError_t status = core::scan(temporary.data(), bytes, problem, n, stream, by);
-    CHECK_EQ(cudaGetErrorString(cudaPeekAtLastError()), doctest::String("no error")); // nothing is left behind
+    const cudaError_t status =
+        test::scan_by(by, temporary.data(), bytes, problem, n, core::launcher(stream));
+    CHECK_EQ(cudaGetErrorString(cudaPeekAtLastError()),
+             doctest::String("no error")); // nothing is left behind
     if (status == cudaErrorNotSupported && by != path::fastest) continue;
     REQUIRE_CUDA(status);
     REQUIRE_CUDA(cudaStreamSynchronize(stream));
@@ -130,7 +136,7 @@ TEST_CASE("few multiprocessors: what must be resident and is refused is scanned 
   REQUIRE_CUDA(cudaGetDeviceProperties(&device, 0));
   const narrow_stream few;
   if (few.stream == nullptr) {
-    std::printf("few multiprocessors: skipped, %s\n", few.why_not.c_str());
+    test::skip("few multiprocessors", few.why_not.c_str());
     return;
   }
   const unsigned all = device.multiProcessorCount;
@@ -149,8 +155,8 @@ TEST_CASE("few multiprocessors: what must be resident and is refused is scanned 
     const auto expected = test::serial_inclusive(in, op);
     const test::guarded_buffer<std::int32_t> device_in(in);
     test::guarded_buffer<std::int32_t> out(n);
-    const auto problem = core::make_problem<true, std::int32_t>(static_cast<const std::int32_t *>(device_in.data()),
-                                                                out.data(), op, core::no_initial{});
+    const auto problem = core::make_problem<true, std::int32_t>(
+        static_cast<const std::int32_t *>(device_in.data()), out.data(), op, core::no_initial{});
     run_on(few.stream, problem, static_cast<std::int64_t>(n), [&] {
       CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
       CHECK(out.guards_intact());
@@ -159,12 +165,13 @@ TEST_CASE("few multiprocessors: what must be resident and is refused is scanned 
   }
 }
 
-/// A launch that is captured is not refused, but the graph is that would be made of it: it must not be launched so.
+/// A launch that is captured is not refused, but the graph is that would be made of it: it must not
+/// be launched so.
 TEST_CASE("few multiprocessors: a scan that is captured") {
   TEST_RANDOM(random);
   const narrow_stream few;
   if (few.stream == nullptr) {
-    std::printf("few multiprocessors, captured: skipped, %s\n", few.why_not.c_str());
+    test::skip("few multiprocessors, captured", few.why_not.c_str());
     return;
   }
   const test::plus<std::int32_t> op{};
@@ -175,8 +182,9 @@ TEST_CASE("few multiprocessors: a scan that is captured") {
     test::guarded_buffer<std::int32_t> out(n);
     std::size_t bytes = 0;
     const auto scan = [&](void *temporary) {
-      return lookback::DeviceScan::InclusiveScan(temporary, bytes, static_cast<const std::int32_t *>(device_in.data()),
-                                                 out.data(), op, static_cast<int>(n), few.stream);
+      return lookback::DeviceScan::InclusiveScan(
+          temporary, bytes, static_cast<const std::int32_t *>(device_in.data()), out.data(), op,
+          static_cast<int>(n), few.stream);
     };
     REQUIRE_CUDA(scan(nullptr));
     const test::guarded_buffer<unsigned char> temporary(bytes);
@@ -195,25 +203,27 @@ TEST_CASE("few multiprocessors: a scan that is captured") {
   }
 }
 
-/// The results go over the keys: those at the boundaries must be saved although a wave would not have needed it.
+/// The results go over the keys: those at the boundaries must be saved although a wave would not
+/// have needed it.
 TEST_CASE("few multiprocessors: by key, over the keys") {
   TEST_RANDOM(random);
   const narrow_stream few;
   if (few.stream == nullptr) {
-    std::printf("few multiprocessors, by key: skipped, %s\n", few.why_not.c_str());
+    test::skip("few multiprocessors, by key", few.why_not.c_str());
     return;
   }
   using number = std::uint32_t;
   const test::plus<number> op{};
   const lookback::equal_to equal{};
   for (const std::size_t n : lengths(4096, random)) {
-    const auto keys = test::random_keys<number>(n, random), values = test::random_values<number>(n, random);
+    const auto keys = test::random_keys<number>(n, random),
+               values = test::random_values<number>(n, random);
     const auto expected = test::serial_inclusive_by_key(keys, values, equal, op);
     test::guarded_buffer<number> device_keys(keys);
     const test::guarded_buffer<number> device_values(values);
-    const auto problem = core::make_inclusive_by_key<number>(static_cast<const number *>(device_keys.data()),
-                                                             static_cast<const number *>(device_values.data()),
-                                                             device_keys.data(), equal, op);
+    const auto problem = core::make_inclusive_by_key<number>(
+        static_cast<const number *>(device_keys.data()),
+        static_cast<const number *>(device_values.data()), device_keys.data(), equal, op);
     run_on(few.stream, problem, static_cast<std::int64_t>(n), [&] {
       CHECK_EQ(test::first_difference(device_keys.download(), expected), test::nowhere);
       CHECK(device_keys.guards_intact());

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Scan after scan, of any type, length, path, alignment and stream, in place or not, with blocks that dawdle and a kernel that
-// holds most of the GPU; every result checked on the device. Few launches by default; LOOKBACK_SOAK_LAUNCHES says how many.
+// Scan after scan, of any type, length, path, alignment and stream, in place or not, with blocks
+// that dawdle and a kernel that holds most of the GPU; every result checked on the device. Few
+// launches by default; LOOKBACK_SOAK_LAUNCHES says how many.
 #include <lookback/device_scan.cuh>
 
 #include <support/buffers.cuh>
 #include <support/operators.hpp>
+#include <support/paths.cuh>
 #include <support/random.hpp>
 
 #include <algorithm>
@@ -18,15 +20,16 @@
 namespace {
 
 namespace core = lookback::detail;
-using core::path;
+using test::path;
 using clock_type = std::chrono::steady_clock;
 
 constexpr std::size_t largest = std::size_t{1} << 22, room_behind = 8; // elements
 constexpr int streams = 4, kinds = 7;                                  // of subjects, below
 constexpr std::chrono::seconds patience{60}; // for a few hundred launches of a few microseconds
 
-// ---- subjects: what the input is, and what its scan must be ------------------------------------------------------------
-// `result(first, i)` is result i of a scan that starts at input `first`.
+// ---- subjects: what the input is, and what its scan must be
+// ------------------------------------------------------------ `result(first, i)` is result i of a
+// scan that starts at input `first`.
 
 /// Sums of integers; every value wraps many times.
 template <class Integer>
@@ -55,13 +58,15 @@ struct floats {
   static op dawdle(unsigned, unsigned, unsigned) { return {}; }
 };
 
-/// Joins intervals, and holds up every `period`th block for `nanoseconds` at each application by its first warp.
+/// Joins intervals, and holds up every `period`th block for `nanoseconds` at each application by
+/// its first warp.
 template <class T>
 struct dawdling_join {
   unsigned period, offset, nanoseconds;
   TEST_HOST_DEVICE T operator()(const T &a, const T &b) const {
 #if defined(__CUDA_ARCH__)
-    if (nanoseconds != 0 && blockIdx.x % period == offset && threadIdx.x < 32) __nanosleep(nanoseconds);
+    if (nanoseconds != 0 && blockIdx.x % period == offset && threadIdx.x < 32)
+      __nanosleep(nanoseconds);
 #endif
     const test::interval joined = test::join_intervals{}({a.begin, a.end}, {b.begin, b.end});
     T result = a;
@@ -83,9 +88,13 @@ struct intervals {
   static constexpr bool by_key = false;
   static const char *name() { return sizeof(T) == 8 ? "interval" : "24-byte interval"; }
   TEST_HOST_DEVICE static T input(std::uint64_t i) { return make(i + 1, i + 2); }
-  TEST_HOST_DEVICE static T result(std::uint64_t first, std::uint64_t i) { return make(first + 1, first + i + 2); }
+  TEST_HOST_DEVICE static T result(std::uint64_t first, std::uint64_t i) {
+    return make(first + 1, first + i + 2);
+  }
   using op = dawdling_join<T>;
-  static op dawdle(unsigned period, unsigned offset, unsigned nanoseconds) { return {period, offset, nanoseconds}; }
+  static op dawdle(unsigned period, unsigned offset, unsigned nanoseconds) {
+    return {period, offset, nanoseconds};
+  }
 
 private:
   TEST_HOST_DEVICE static T make(std::uint64_t begin, std::uint64_t end) {
@@ -95,7 +104,8 @@ private:
   }
 };
 
-/// Sums that start anew in every run; the values are their own keys, so that in place the results go over the keys.
+/// Sums that start anew in every run; the values are their own keys, so that in place the results
+/// go over the keys.
 struct runs {
   using T = std::int32_t;
   static constexpr bool by_key = true;
@@ -110,10 +120,11 @@ struct runs {
   static op dawdle(unsigned, unsigned, unsigned) { return {}; }
 };
 
-// ---- on the device -------------------------------------------------------------------------------------------------------
+// ---- on the device ------------------------------------------------------------------------------
 
 struct tally {
-  unsigned long long mismatches, first_launch; // the first launch that had one, counted from 1; 0: none
+  unsigned long long mismatches,
+      first_launch; // the first launch that had one, counted from 1; 0: none
 };
 
 template <class T>
@@ -137,7 +148,8 @@ __global__ void fill(typename Subject::T *in, typename Subject::T *out, std::siz
     in[i] = Subject::input(i), out[i] = poison<typename Subject::T>();
 }
 
-/// Counts results that are wrong, and the element behind them if it was written; then all is as before the scan.
+/// Counts results that are wrong, and the element behind them if it was written; then all is as
+/// before the scan.
 template <class Subject>
 __global__ void check(typename Subject::T *results, std::size_t first, std::size_t n, bool in_place,
                       unsigned long long launch, tally *found) {
@@ -163,7 +175,8 @@ __global__ void occupy(unsigned nanoseconds) {
   memory[threadIdx.x] = 0;
 }
 
-/// Temporary storage as it comes, so that compute-sanitizer's initcheck sees a cell that is read before it is written.
+/// Temporary storage as it comes, so that compute-sanitizer's initcheck sees a cell that is read
+/// before it is written.
 struct raw_memory {
   static constexpr std::size_t bytes = std::size_t{32} << 20;
   raw_memory() { REQUIRE_CUDA(cudaMalloc(&address, bytes)); }
@@ -173,7 +186,7 @@ struct raw_memory {
   void *address = nullptr;
 };
 
-// ---- launches ------------------------------------------------------------------------------------------------------------
+// ---- launches -----------------------------------------------------------------------------------
 
 /// Everything about launch number `number`, which it is drawn from.
 struct launch {
@@ -181,7 +194,8 @@ struct launch {
     std::mt19937_64 random(seed + number);
     subject = random() % kinds;
     stream = static_cast<int>(random() % streams);
-    constexpr path any[] = {path::fastest, path::cluster, path::wave, path::look_back, path::look_ahead};
+    constexpr path any[] = {path::fastest, path::cluster, path::wave, path::look_back,
+                            path::look_ahead};
     by = any[random() % 5];
     dawdles = random() % 16 == 0;
     // Any order of magnitude; those that dawdle are short, and few are long.
@@ -199,10 +213,10 @@ struct launch {
     occupied_nanoseconds = 1000 + random() % 500000;
   }
   std::string description(const char *type) const {
-    return "launch " + std::to_string(number) + ": " + type + ", n = " + std::to_string(n) + ", path " +
-           std::to_string(static_cast<int>(by)) + ", stream " + std::to_string(stream) + ", shifts " +
-           std::to_string(in_shift) + " and " + std::to_string(out_shift) + (in_place ? ", in place" : "") +
-           (dawdles ? ", dawdling" : "");
+    return "launch " + std::to_string(number) + ": " + type + ", n = " + std::to_string(n) +
+           ", path " + std::to_string(static_cast<int>(by)) + ", stream " + std::to_string(stream) +
+           ", shifts " + std::to_string(in_shift) + " and " + std::to_string(out_shift) +
+           (in_place ? ", in place" : "") + (dawdles ? ", dawdling" : "");
   }
 
   std::uint64_t number;
@@ -224,15 +238,18 @@ public:
     REQUIRE_CUDA(cudaGetLastError());
   }
 
-  /// Scans by the path that was drawn or, where that cannot take the call, by the fastest; and checks.
-  void run(const launch &one, cudaStream_t s, void *temporary, std::size_t temporary_bytes, tally *found) const {
+  /// Scans by the path that was drawn or, where that cannot take the call, by the fastest; and
+  /// checks.
+  void run(const launch &one, cudaStream_t s, void *temporary, std::size_t temporary_bytes,
+           tally *found) const {
     T *const in = in_.data() + one.in_shift;
     T *const out = one.in_place ? in : out_.data() + one.out_shift;
     const auto op = Subject::dawdle(one.period, one.offset, one.nanoseconds);
     const auto scan = [&](auto problem) {
       const auto by = [&](path which) {
         std::size_t bytes = temporary_bytes;
-        return core::scan(temporary, bytes, problem, static_cast<std::int64_t>(one.n), s, which);
+        return test::scan_by(which, temporary, bytes, problem, static_cast<std::int64_t>(one.n),
+                             core::launcher(s));
       };
       const cudaError_t status = by(one.by);
       REQUIRE_CUDA(status == cudaErrorNotSupported ? by(path::fastest) : status);
@@ -243,7 +260,8 @@ public:
     else
       scan(core::make_problem<true, T>(input, out, op, core::no_initial{}));
     const unsigned blocks = static_cast<unsigned>(std::min<std::size_t>(one.n / 1024 + 1, 264));
-    check<Subject><<<blocks, 256, 0, s>>>(out, one.in_shift, one.n, one.in_place, one.number, found);
+    check<Subject>
+        <<<blocks, 256, 0, s>>>(out, one.in_shift, one.n, one.in_place, one.number, found);
     REQUIRE_CUDA(cudaGetLastError());
   }
 
@@ -266,8 +284,8 @@ struct subjects {
     return names[which]();
   }
 };
-using all_subjects = subjects<integers<std::int8_t>, integers<std::int32_t>, integers<std::int64_t>, floats,
-                              intervals<test::interval>, intervals<wide_interval>, runs>;
+using all_subjects = subjects<integers<std::int8_t>, integers<std::int32_t>, integers<std::int64_t>,
+                              floats, intervals<test::interval>, intervals<wide_interval>, runs>;
 
 /// Whether the stream's work ends in time. Nothing else ends a kernel that hangs.
 bool ends_in_time(cudaStream_t s) {
@@ -282,13 +300,27 @@ bool ends_in_time(cudaStream_t s) {
   }
 }
 
+/// Prints the launches since the last wait, and ends the program: nothing that waits for the device
+/// would return.
+[[noreturn]] void exit_with_hang(std::uint64_t seed, std::uint64_t last) {
+  std::printf("soak: launches %llu, hangs 1; LOOKBACK_TEST_SEED=%llu, since\n",
+              static_cast<unsigned long long>(last + 1), static_cast<unsigned long long>(seed));
+  for (std::uint64_t k = last / 512 * 512; k <= last; ++k) {
+    const launch one(seed, k);
+    std::printf("  %s\n", one.description(all_subjects::name(one.subject)).c_str());
+  }
+  std::fflush(stdout);
+  std::_Exit(1);
+}
+
 } // namespace
 
 TEST_CASE("soak") {
   TEST_RANDOM(random);
   (void)random;
   const char *const given = std::getenv("LOOKBACK_SOAK_LAUNCHES");
-  const std::uint64_t launches = given != nullptr ? std::strtoull(given, nullptr, 0) : 2000, seed = test::run_seed();
+  const std::uint64_t launches = given != nullptr ? std::strtoull(given, nullptr, 0) : 2000,
+                      seed = test::run_seed();
   cudaDeviceProp device{};
   REQUIRE_CUDA(cudaGetDeviceProperties(&device, 0));
   const int shared = static_cast<int>(device.sharedMemPerBlockOptin);
@@ -322,20 +354,14 @@ TEST_CASE("soak") {
     });
     if (done % 512 != 511 && done + 1 != launches) continue;
     for (const auto &each : lanes)
-      if (!ends_in_time(each->stream)) {
-        std::printf("soak: launches %llu, hangs 1; LOOKBACK_TEST_SEED=%llu, since\n",
-                    static_cast<unsigned long long>(done + 1), static_cast<unsigned long long>(seed));
-        for (std::uint64_t k = done / 512 * 512; k <= done; ++k)
-          std::printf("  %s\n", launch(seed, k).description(all_subjects::name(launch(seed, k).subject)).c_str());
-        std::fflush(stdout);
-        std::_Exit(1); // nothing that waits for the device would return
-      }
+      if (!ends_in_time(each->stream)) exit_with_hang(seed, done);
   }
   const tally result = found.download()[0];
   const double seconds = std::chrono::duration<double>(clock_type::now() - begin).count();
-  std::printf("soak: launches %llu, hangs 0, mismatches %llu, beside %llu kernels that held most of the GPU, %.0f s\n",
-              static_cast<unsigned long long>(done), result.mismatches, static_cast<unsigned long long>(occupations),
-              seconds);
+  std::printf("soak: launches %llu, hangs 0, mismatches %llu, beside %llu kernels that held most "
+              "of the GPU, %.0f s\n",
+              static_cast<unsigned long long>(done), result.mismatches,
+              static_cast<unsigned long long>(occupations), seconds);
   if (result.first_launch != 0) {
     const launch bad(seed, result.first_launch - 1);
     FAIL_CHECK(bad.description(all_subjects::name(bad.subject)));

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The work-efficient exclusive scan: sums go up a balanced tree, prefixes come down.
-// G. E. Blelloch, "Prefix Sums and Their Applications", CMU-CS-90-190, 1990, section 1.2; on a GPU, with padding against bank
-// conflicts, M. Harris, S. Sengupta, J. D. Owens, GPU Gems 3, chapter 39, 2007.
+// G. E. Blelloch, "Prefix Sums and Their Applications", CMU-CS-90-190, 1990, section 1.2; on a GPU,
+// with padding against bank conflicts, M. Harris, S. Sengupta, J. D. Owens, GPU Gems 3, chapter 39,
+// 2007.
 //
-//   additions   2 (n - 1) - ceil(log2 n): n - 1 on the way up; on the way down none along the left edge, where nothing comes
-//               from the left
-//   steps       2 ceil(log2 n)        memory   about 6 n accesses to shared memory, one barrier a step
+//   additions   2 (n - 1) - ceil(log2 n): n - 1 on the way up; on the way down none along the left
+//               edge, where nothing comes from the left
+//   steps       2 ceil(log2 n)
+//   memory      about 6 n accesses to shared memory, one barrier a step
 //
-// The identity at the root is "nothing", so any operator will do; parts of the tree beyond element n - 1 do not exist, so any n
-// will do. Inclusive results are the exclusive ones read one place to the right, and the root's sum at the end.
+// The identity at the root is "nothing", so any operator will do; parts of the tree beyond element
+// n - 1 do not exist, so any n will do. Inclusive results are the exclusive ones read one place to
+// the right, and the root's sum at the end.
 #pragma once
 
 #include <lookback/block/network.cuh>
@@ -42,7 +45,7 @@ enum class load_pairs {
 /// @ingroup block_scans
 template <bank_padding Padding = bank_padding::on, load_pairs Pairs = load_pairs::half_stride>
 struct blelloch {
-  static constexpr int default_items = 2; ///< Items of a thread if the caller names none.
+  static constexpr int default_items = 2;         ///< Items of a thread if the caller names none.
   static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
   /// @private The scan of one block: block/network.cuh says what it has.
@@ -50,11 +53,15 @@ struct blelloch {
   class block {
     static constexpr int capacity = detail::power_of_two_from(Threads * Items);
     static constexpr int banks = 32;
-    LOOKBACK_DEVICE static constexpr int place(int i) { return i + (Padding == bank_padding::on ? i / banks : 0); }
+    LOOKBACK_DEVICE static constexpr int place(int i) {
+      return i + (Padding == bank_padding::on ? i / banks : 0);
+    }
 
   public:
     struct storage {
-      detail::uninitialized_array<T, capacity + (Padding == bank_padding::on ? capacity / banks : 0)> tree;
+      detail::uninitialized_array<T,
+                                  capacity + (Padding == bank_padding::on ? capacity / banks : 0)>
+          tree;
       detail::uninitialized_array<T, 1> total;
     };
     LOOKBACK_DEVICE explicit block(storage &room) : room_(room) {}
@@ -72,7 +79,8 @@ struct blelloch {
         load(Pairs == load_pairs::adjacent ? 2 * i + 1 : i + n / 2);
       }
       simt::synchronize_block();
-      // A node of `width` leaves lies where its last leaf was; its left child is width / 2 places before it.
+      // A node of `width` leaves lies where its last leaf was; its left child is width / 2 places
+      // before it.
       for (int width = 2; width <= n; width *= 2) {
         for_each_node(n, width, [&](int, int left, int right, bool has_right) {
           if (has_right)
@@ -103,10 +111,12 @@ struct blelloch {
 
   private:
     LOOKBACK_DEVICE T &node(int i) { return room_.tree[place(i)]; }
-    /// f(first leaf, left child, the node, whether a right child exists) for all nodes of one width that exist.
+    /// f(first leaf, left child, the node, whether a right child exists) for all nodes of one width
+    /// that exist.
     template <class Function>
     LOOKBACK_DEVICE void for_each_node(int n, int width, Function f) {
-      for (int first = simt::thread_index() * width; first < n && first < count_; first += Threads * width)
+      for (int first = simt::thread_index() * width; first < n && first < count_;
+           first += Threads * width)
         f(first, first + width / 2 - 1, first + width - 1, first + width / 2 < count_);
       simt::synchronize_block();
     }

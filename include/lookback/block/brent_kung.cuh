@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A reduction tree, then the same tree in reverse that hands the sums on: twice the span, a fraction of the additions.
-// R. P. Brent, H. T. Kung, "A Regular Layout for Parallel Adders", IEEE Transactions on Computers C-31(3), 1982.
+// A reduction tree, then the same tree in reverse that hands the sums on: twice the span, a
+// fraction of the additions.
+// R. P. Brent, H. T. Kung, "A Regular Layout for Parallel Adders", IEEE Transactions on Computers
+// C-31(3), 1982.
 //
 //   additions   2 n - 2 - log2 n for a power of two; in general sum over s = 1, 2, 4, ... < n of
 //               floor(n / 2 s)  and  floor((n - s) / 2 s)
-//   steps       2 ceil(log2 n) - 1        memory   3 accesses to shared memory an addition, one barrier a step
+//   steps       2 ceil(log2 n) - 1
+//   memory      3 accesses to shared memory an addition, one barrier a step
 // Exclusive: of the first n - 1 elements, read one place to the left.
 #pragma once
 
@@ -22,7 +25,7 @@ namespace lookback {
 ///   on Computers C-31(3), 1982.
 /// @ingroup block_scans
 struct brent_kung {
-  static constexpr int default_items = 2; ///< Items of a thread if the caller names none.
+  static constexpr int default_items = 2;         ///< Items of a thread if the caller names none.
   static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
   /// @private The scan of one block: block/network.cuh says what it has.
@@ -47,7 +50,8 @@ struct brent_kung {
       }
       for (stride /= 2; stride > 0;
            stride /= 2) { // a whole prefix ends at every i; its right neighbour's at i + stride
-        for (int i = (simt::thread_index() + 1) * 2 * stride - 1; i + stride < n; i += Threads * 2 * stride)
+        for (int i = (simt::thread_index() + 1) * 2 * stride - 1; i + stride < n;
+             i += Threads * 2 * stride)
           add(op, i, i + stride);
         simt::synchronize_block();
       }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The naive data-parallel scan: in step d every element takes in the sum that ends 2^d places to its left.
-// W. D. Hillis, G. L. Steele, "Data Parallel Algorithms", Communications of the ACM 29(12), 1986; double-buffered in shared
-// memory as in M. Harris, S. Sengupta, J. D. Owens, "Parallel Prefix Sum (Scan) with CUDA", GPU Gems 3, chapter 39, 2007.
+// The naive data-parallel scan: in step d every element takes in the sum that ends 2^d places to
+// its left.
+// W. D. Hillis, G. L. Steele, "Data Parallel Algorithms", Communications of the ACM 29(12), 1986;
+// double-buffered in shared memory as in M. Harris, S. Sengupta, J. D. Owens, "Parallel Prefix Sum
+// (Scan) with CUDA", GPU Gems 3, chapter 39, 2007.
 //
 //   additions   n s - 2^s + 1, s = ceil(log2 n) steps (exclusive: of the first n - 1 elements)
 //   memory      3 n s accesses to shared memory, one barrier a step
@@ -20,7 +22,7 @@ namespace lookback {
 ///   29(12), 1986; M. Harris, S. Sengupta, J. D. Owens, GPU Gems 3, chapter 39, 2007.
 /// @ingroup block_scans
 struct hillis_steele {
-  static constexpr int default_items = 1; ///< Items of a thread if the caller names none.
+  static constexpr int default_items = 1;         ///< Items of a thread if the caller names none.
   static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
   /// @private The scan of one block: block/network.cuh says what it has.
@@ -32,7 +34,8 @@ struct hillis_steele {
     struct storage {
       alignas(detail::vector_alignment<T>) buffer buffers[2];
     };
-    LOOKBACK_DEVICE explicit block(storage &room) : from_(&room.buffers[0]), to_(&room.buffers[1]) {}
+    LOOKBACK_DEVICE explicit block(storage &room)
+        : from_(&room.buffers[0]), to_(&room.buffers[1]) {}
 
     template <bool Inclusive, class Source, class Operator>
     LOOKBACK_DEVICE void scan(int count, Source x, Operator &op) {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The scan of least span: as Hillis and Steele's, with every thread holding on to its own elements' sums.
-// P. M. Kogge, H. S. Stone, "A Parallel Algorithm for the Efficient Solution of a General Class of Recurrence
-// Equations", IEEE Transactions on Computers C-22(8), 1973. Where the sums lie is a parameter:
+// The scan of least span: as Hillis and Steele's, with every thread holding on to its own elements'
+// sums.
+// P. M. Kogge, H. S. Stone, "A Parallel Algorithm for the Efficient Solution of a General Class of
+// Recurrence Equations", IEEE Transactions on Computers C-22(8), 1973. Where the sums lie is a
+// parameter:
 //
 //   memory_of::global            in place in global memory, two barriers a step
 //   memory_of::shared            in place in shared memory, two barriers a step
 //   memory_of::double_buffered   from one half of shared memory to the other, one barrier a step
 //
 //   additions   n s - 2^s + 1, s = ceil(log2 n) steps        memory   2 n s accesses
-// An exclusive scan either loads one place to the right, which is a scan of the first n - 1 elements, or reads an inclusive
-// scan one place to the left.
+// An exclusive scan either loads one place to the right, which is a scan of the first n - 1
+// elements, or reads an inclusive scan one place to the left.
 #pragma once
 
 #include <lookback/block/network.cuh>
@@ -40,7 +42,8 @@ enum class exclusive_by {
 /// - *Source*: P. M. Kogge, H. S. Stone, "A Parallel Algorithm for the Efficient Solution of a
 ///   General Class of Recurrence Equations", IEEE Transactions on Computers C-22(8), 1973.
 /// @ingroup block_scans
-template <memory_of Memory = memory_of::double_buffered, exclusive_by Exclusive = exclusive_by::shifted_load>
+template <memory_of Memory = memory_of::double_buffered,
+          exclusive_by Exclusive = exclusive_by::shifted_load>
 struct kogge_stone {
   /// Items of a thread if the caller names none.
   static constexpr int default_items = 1;
@@ -58,13 +61,15 @@ struct kogge_stone {
     struct storage {
       buffer buffers[halves];
     };
-    LOOKBACK_DEVICE explicit block(storage &room) : sums_(&room.buffers[0]), other_(&room.buffers[halves - 1]) {}
+    LOOKBACK_DEVICE explicit block(storage &room)
+        : sums_(&room.buffers[0]), other_(&room.buffers[halves - 1]) {}
 
     template <bool Inclusive, class Source, class Operator>
     LOOKBACK_DEVICE void scan(int count, Source x, Operator &op) {
       const int n = Inclusive || Exclusive == exclusive_by::inclusive ? count : count - 1;
       own mine; // (items): the sums of this thread's elements
-      detail::for_each_strided<Threads, Items>(0, count, [&](int k, int i) { detail::construct(mine[k], x(i)); });
+      detail::for_each_strided<Threads, Items>(
+          0, count, [&](int k, int i) { detail::construct(mine[k], x(i)); });
       store(n, 0, mine);
       simt::synchronize_block();
       for (int offset = 1; offset < n; offset *= 2) {
@@ -88,8 +93,8 @@ struct kogge_stone {
 
   private:
     LOOKBACK_DEVICE void store(int n, int first, const own &mine) {
-      detail::for_each_strided<Threads, Items>(first, n,
-                                               [&](int k, int i) { detail::construct((*sums_)[i], mine[k]); });
+      detail::for_each_strided<Threads, Items>(
+          first, n, [&](int k, int i) { detail::construct((*sums_)[i], mine[k]); });
     }
     buffer *sums_, *other_;
   };

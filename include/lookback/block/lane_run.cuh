@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sums of 16-byte integers that wait in shared memory, several consecutive ones a lane: lanes exchange one value for all of them, where
-// they would exchange one for each if they had an element of every row. Any order gives the same bits.
+// Sums of 16-byte integers that wait in shared memory, several consecutive ones a lane: lanes
+// exchange one value for all of them, where they would exchange one for each if they had an element
+// of every row. Any order gives the same bits.
 #pragma once
 
 #include <lookback/block/lane_scan.cuh>
@@ -16,25 +17,32 @@ inline constexpr bool adds_runs = false;
 template <class Problem, class Input>
 inline constexpr bool adds_runs<Problem, Input, std::void_t<typename Input::template element<0>>> =
     sums_integers<Problem> &&Input::arrays == 1 &&
-    is_wide_integer<typename Input::template element<0>> &&is_wide_integer<typename Problem::accumulator>
-        &&is_wide_integer<typename Problem::stored> && !decltype(Problem::project)::needs_item;
+    is_wide_integer<typename Input::template element<0>> &&is_wide_integer<
+        typename Problem::accumulator> &&is_wide_integer<typename Problem::stored> &&
+    !decltype(Problem::project)::needs_item;
 
 /// A lane's run of `Elements` integers T, 1, 2, 4 or 8, among the 32 * Elements of its warp.
 ///
-/// Eight lanes read 16 bytes each at once, from different banks if these are different places of 128 bytes. Runs of 64 bytes begin at two
-/// such places only, so a lane begins with its element `first` and goes round:
+/// Eight lanes read 16 bytes each at once, from different banks if these are different places of
+/// 128 bytes. Runs of 64 bytes begin at two such places only, so a lane begins with its element
+/// `first` and goes round:
 ///
 ///   lane            0  1  2  3  4  5  6  7
-///   place, step k   k  k  k+1  k+1  k+2  k+2  k+3  k+3      of 4, in the lower or the upper half of 128 bytes
+///   place, step k   k  k  k+1  k+1  k+2  k+2  k+3  k+3
+///
+/// of 4, in the lower or the upper half of 128 bytes.
 template <class T, int Elements>
 class lane_run {
-  static_assert(Elements <= 8 && (Elements & (Elements - 1)) == 0,
-                "the number of blocked items must be a power of two, at most 8: more cause bank conflicts");
+  static_assert(
+      Elements <= 8 && (Elements & (Elements - 1)) == 0,
+      "the number of blocked items must be a power of two, at most 8: more cause bank conflicts");
 
 public:
   LOOKBACK_DEVICE lane_run() : first_(simt::lane_index() * Elements * 16 / 128 % Elements) {}
   /// The element, counted from the warp's first, that the lane reads in step k.
-  LOOKBACK_DEVICE int element(int k) const { return simt::lane_index() * Elements + (first_ + k) % Elements; }
+  LOOKBACK_DEVICE int element(int k) const {
+    return simt::lane_index() * Elements + (first_ + k) % Elements;
+  }
 
   /// Sum of the run.
   LOOKBACK_DEVICE static T sum(const T (&x)[Elements]) {
@@ -58,7 +66,9 @@ public:
       running = through;
     }
   }
-  LOOKBACK_DEVICE static T add(T a, T b) { return static_cast<T>(static_cast<uint128>(a) + static_cast<uint128>(b)); }
+  LOOKBACK_DEVICE static T add(T a, T b) {
+    return static_cast<T>(static_cast<uint128>(a) + static_cast<uint128>(b));
+  }
   LOOKBACK_DEVICE static T subtract(T a, T b) {
     return static_cast<T>(static_cast<uint128>(a) - static_cast<uint128>(b));
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A lane's vector: folded, and scanned from what is left of it. In the order of the tree, or in the one that is fastest where that
-// makes no difference.
+// A lane's vector: folded, and scanned from what is left of it. In the order of the tree, or in the
+// one that is fastest where that makes no difference.
 #pragma once
 
 #include <lookback/block/transfer.cuh>
 #include <lookback/core/problem.cuh>
-#include <lookback/core/simt_parts.cuh>
+#include <lookback/arch/simt_parts.cuh>
 
 namespace lookback::detail {
 
@@ -13,15 +13,18 @@ namespace lookback::detail {
 template <class Vector, class = void>
 inline constexpr bool has_words = false;
 template <class Vector>
-inline constexpr bool has_words<Vector, std::void_t<decltype(std::declval<const Vector &>().words())>> = true;
+inline constexpr bool
+    has_words<Vector, std::void_t<decltype(std::declval<const Vector &>().words())>> = true;
 
-/// Whether a vector's elements are integers of 1 or 2 bytes that are added up: an instruction each, and none to take them apart.
+/// Whether a vector's elements are integers of 1 or 2 bytes that are added up: an instruction each,
+/// and none to take them apart.
 template <class Problem, class Vector>
-inline constexpr bool adds_parts = sums_integers<Problem> &&is_integer<typename Problem::item> &&has_words<Vector> &&
-                                   sizeof(typename Problem::item) <= 2 &&
-                                   sizeof(typename Problem::item) * Problem::shape::vector_elements % 4 == 0 &&
-                                   sizeof(typename Problem::accumulator) <= 4 &&
-                                   !decltype(Problem::project)::needs_item;
+inline constexpr bool
+    adds_parts = sums_integers<Problem> &&is_integer<typename Problem::item> &&has_words<Vector> &&
+                 sizeof(typename Problem::item) <= 2 &&
+                 sizeof(typename Problem::item) * Problem::shape::vector_elements % 4 == 0 &&
+                 sizeof(typename Problem::accumulator) <= 4 &&
+                 !decltype(Problem::project)::needs_item;
 
 /// F of the tree.
 template <class Problem, class Vector, class Operator>
@@ -33,26 +36,29 @@ LOOKBACK_DEVICE typename Problem::accumulator fold_lane(const Vector &vector, Op
     constexpr int parts = 4 / sizeof(item);
     std::uint32_t sum = 0;
     LOOKBACK_UNROLL
-    for (int w = 0; w < E / parts; ++w) sum = simt::add_parts<item>(vector.words().words[w], parts, sum);
+    for (int w = 0; w < E / parts; ++w)
+      sum = simt::add_parts<item>(vector.words().words[w], parts, sum);
     return static_cast<T>(sum);
   } else {
-    return fold_vector<E, T>([&](int k) { return static_cast<T>(vector.get(k)); }, op);
+    return fold_vector<E, T>([&](int k) -> decltype(auto) { return vector.get(k); }, op);
   }
 }
 
 /// Results of a vector of which `count` elements exist, from `base`, everything left of it.
 template <class Problem, class Vector, class Operator, class Results>
-LOOKBACK_DEVICE void scan_lane(const Problem &problem, const maybe<typename Problem::accumulator> &base, int count,
+LOOKBACK_DEVICE void scan_lane(const Problem &problem,
+                               const maybe<typename Problem::accumulator> &base, int count,
                                const Vector &vector, Operator &op, Results &results) {
   using T = typename Problem::accumulator;
   constexpr int E = Problem::shape::vector_elements;
-  const auto emit = [&](int k, const T &scanned, const T &element) {
-    results.set(k, static_cast<typename Problem::stored>(problem.project(scanned, element)));
+  const auto emit = [&](int k, const T &scanned, const auto &item) {
+    results.set(k, static_cast<typename Problem::stored>(problem.project(scanned, item)));
   };
   if constexpr (adds_parts<Problem, Vector>) {
     using item = typename Problem::item;
     constexpr int parts = 4 / sizeof(item);
-    std::uint32_t left = base.exists() ? static_cast<std::uint32_t>(base.value()) : 0; // of the word
+    std::uint32_t left =
+        base.exists() ? static_cast<std::uint32_t>(base.value()) : 0; // of the word
     LOOKBACK_UNROLL
     for (int w = 0; w < E / parts; ++w) {
       std::uint32_t before = left;
@@ -67,7 +73,7 @@ LOOKBACK_DEVICE void scan_lane(const Problem &problem, const maybe<typename Prob
     }
   } else {
     scan_vector<Problem::inclusive, E, T>(
-        base, count, [&](int k) { return static_cast<T>(vector.get(k)); }, op, emit);
+        base, count, [&](int k) -> decltype(auto) { return vector.get(k); }, op, emit);
   }
 }
 

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: MIT
-// What the block networks of the catalogue have in common. A network is a type N, a room of its own in block/, with
+// What the block networks of the catalogue have in common. A network is a type N, a room of its own
+// in block/, with
 //
 //   N::default_items                       elements a thread, if nobody says otherwise
-//   N::in_global_memory                    where its storage belongs: in global memory, or in the block's shared memory
-//   N::block<T, Threads, Items>            the network for one block of Threads threads and up to Threads * Items elements:
+//   N::in_global_memory                    whether its storage is in global memory, or in shared
+//                                          memory
+//   N::block<T, Threads, Items>            the network for one block of Threads threads and up to
+//                                          Threads * Items elements:
 //     ::storage                            the room it works in; any content will do
 //     block(storage &)
-//     scan<Inclusive>(count, x, op)        called by all threads; x(i) is element i, 0 <= i < count, and is asked for once
-//     result<Inclusive>(i)                 after scan: x(0) . ... . x(i), or x(0) . ... . x(i - 1), which for i = 0 does not exist.
-//                                          Any thread may ask for any result, until the storage is used again
+//     scan<Inclusive>(count, x, op)        called by all threads; x(i) is element i,
+//                                          0 <= i < count, and is called once
+//     result<Inclusive>(i)                 after scan: x(0) . ... . x(i), or x(0) . ... . x(i - 1),
+//                                          which for i = 0 does not exist. Any thread may call it,
+//                                          until the storage is used again
 //
-// No network assumes that the operator commutes, that it has an identity, or that count is a power of two; op is applied to
-// elements that exist, in order. Counts of additions are applications of op.
+// No network assumes that the operator commutes, that it has an identity, or that count is a power
+// of two; op is applied to elements that exist, in order. Counts of additions are applications of
+// op.
 #pragma once
 
 #include <lookback/core/monoid.cuh>
-#include <lookback/core/simt.cuh>
+#include <lookback/arch/simt.cuh>
 
 namespace lookback::detail {
 
@@ -33,7 +39,8 @@ LOOKBACK_DEVICE void exchange_places(T *&a, T *&b) {
   b = other;
 }
 
-/// Calls f(k, i) for the elements i = k * Threads + thread, k < Items, of this thread that are in [first, last).
+/// Calls f(k, i) for the elements i = k * Threads + thread, k < Items, of this thread that are in
+/// [first, last).
 template <int Threads, int Items, class Function>
 LOOKBACK_DEVICE void for_each_strided(int first, int last, Function f) {
   LOOKBACK_UNROLL
@@ -47,15 +54,16 @@ LOOKBACK_DEVICE void for_each_strided(int first, int last, Function f) {
 template <class T>
 inline constexpr std::size_t vector_alignment = alignof(T) > 16 ? alignof(T) : 16;
 
-/// Elements that lie in memory as they are wanted can be copied past the registers: `x.can_copy()` says so, and
-/// `x.copy(to, count)` does it for the whole block.
+/// Elements that lie in memory as they are wanted can be copied past the registers: `x.can_copy()`
+/// says so, and `x.copy(to, count)` does it for the whole block.
 template <class Source, class = void>
 inline constexpr bool may_copy = false;
 template <class Source>
-inline constexpr bool may_copy<Source, std::void_t<decltype(std::declval<Source &>().can_copy())>> = Source::may_copy;
+inline constexpr bool may_copy<Source, std::void_t<decltype(std::declval<Source &>().can_copy())>> =
+    Source::may_copy;
 
-/// Asks for x(i), i < count, and puts them to to[i]; they are there for everybody after a barrier. All loads of a thread are on
-/// their way before the first is waited for.
+/// Asks for x(i), i < count, and puts them to to[i]; they are there for everybody after a barrier.
+/// All loads of a thread are on their way before the first is waited for.
 template <int Threads, int Items, class T, class Source>
 LOOKBACK_DEVICE void load_strided(int count, Source &x, T *to) {
   if constexpr (may_copy<Source>) {

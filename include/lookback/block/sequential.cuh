@@ -15,7 +15,7 @@ namespace lookback {
 /// - *Memory*: n reads and n writes of shared memory.
 /// @ingroup block_scans
 struct sequential {
-  static constexpr int default_items = 1; ///< Items of a thread if the caller names none.
+  static constexpr int default_items = 1;         ///< Items of a thread if the caller names none.
   static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
   /// @private The scan of one block: block/network.cuh says what it has.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Inputs that can wait in shared memory as the bytes they are in memory: a pointer, a transformation of what a pointer has,
-// keys and values. A lane makes its elements of the bytes when it needs them.
+// Inputs that can wait in shared memory as the bytes they are in memory: a pointer, a
+// transformation of what a pointer has, keys and values. A lane makes its elements of the bytes
+// when it needs them.
 #pragma once
 
 #include <lookback/block/transfer.cuh>
-#include <lookback/core/by_key.cuh>
+#include <lookback/core/segments.cuh>
 
 namespace lookback::detail {
 
-/// `Bytes` bytes at `address` in shared memory, which is aligned to `Alignment`: what is there from the boundary before it to the one
-/// behind it, shifted.
+/// `Bytes` bytes at `address` in shared memory, which is aligned to `Alignment`: what is there from
+/// the boundary before it to the one behind it, shifted.
 template <int Bytes, int Alignment>
 LOOKBACK_DEVICE simt::vector_words<Bytes> load_shifted(const unsigned char *address) {
   simt::vector_words<Bytes> result;
@@ -23,8 +24,9 @@ LOOKBACK_DEVICE simt::vector_words<Bytes> load_shifted(const unsigned char *addr
   return result;
 }
 
-/// Vector of the lane of a row of T that waits at `row`; `aligned`: to 16 bytes. What is not is shifted into place, or, unless
-/// `Shifts`, gathered: less code, to compile and to fetch, but slower where that counts.
+/// Vector of the lane of a row of T that waits at `row`; `aligned`: to 16 bytes. What is not is
+/// shifted into place, or, unless `Shifts`, gathered: less code, to compile and to fetch, but
+/// slower where that counts.
 template <bool Shifts, int E, class T>
 LOOKBACK_DEVICE lane_vector<T, E> staged_vector(const unsigned char *row, bool aligned) {
   constexpr int bytes = lane_vector<T, E>::bytes;
@@ -48,7 +50,8 @@ LOOKBACK_DEVICE lane_vector<T, E> staged_vector(const unsigned char *row, bool a
 /// What is staged of an input: one array or two.
 ///   element<A>         type of the elements of array A, and `array<A>(input)` where they are
 ///   reads_before       an element is made of the one before it in array 1, too
-///   vector<E, Shifts>  a lane's elements, made of its bytes of row `row` of tile `tile`, `count` of which exist
+///   vector<E, Shifts>  a lane's elements, made of its bytes of row `row` of tile `tile`; `count`
+///                      of them are valid
 template <class Input, class = void>
 struct staged_input {
   template <int E>
@@ -71,7 +74,8 @@ struct staged_input<T *, void> {
   template <int E, bool Shifts>
   class vector {
   public:
-    LOOKBACK_DEVICE vector(T *, const unsigned char *const *rows, const bool *aligned, unsigned, int, int)
+    LOOKBACK_DEVICE vector(T *, const unsigned char *const *rows, const bool *aligned, unsigned,
+                           int, int)
         : raw_(staged_vector<Shifts, E, std::remove_cv_t<T>>(rows[0], aligned[0])) {}
     LOOKBACK_DEVICE auto get(int k) const { return raw_.get(k); }
     LOOKBACK_DEVICE const auto &words() const { return raw_.words; }
@@ -85,20 +89,25 @@ struct staged_input<T *, void> {
 template <class Iterator, class Function, class Base, class = void>
 inline constexpr bool is_function_over = false;
 template <class Iterator, class Function, class Base>
-inline constexpr bool is_function_over<Iterator, Function, Base,
-                                       std::void_t<decltype(std::declval<const Iterator &>().functor()),
-                                                   decltype(std::declval<const Iterator &>().base())>> =
-    std::is_same<std::decay_t<decltype(std::declval<const Iterator &>().functor())>, Function>::value
-        &&std::is_same<std::decay_t<decltype(std::declval<const Iterator &>().base())>, Base>::value;
+inline constexpr bool is_function_over<
+    Iterator, Function, Base,
+    std::void_t<decltype(std::declval<const Iterator &>().functor()),
+                decltype(std::declval<const Iterator &>().base())>> =
+    std::is_same<std::decay_t<decltype(std::declval<const Iterator &>().functor())>,
+                 Function>::value &&
+        std::is_same<std::decay_t<decltype(std::declval<const Iterator &>().base())>, Base>::value;
 
-/// Thrust's transform_iterator over a pointer, known by its shape: a class template of a function and of what it is over.
+/// Thrust's transform_iterator over a pointer, known by its shape: a class template of a function
+/// and of what it is over.
 template <template <class...> class Transform, class Function, class Raw, class... More>
-struct staged_input<Transform<Function, Raw *, More...>,
-                    std::enable_if_t<is_function_over<Transform<Function, Raw *, More...>, Function, Raw *>>> {
+struct staged_input<
+    Transform<Function, Raw *, More...>,
+    std::enable_if_t<is_function_over<Transform<Function, Raw *, More...>, Function, Raw *>>> {
   using Iterator = Transform<Function, Raw *, More...>;
   using raw = std::remove_cv_t<Raw>;
   template <int E>
-  static constexpr bool possible = lane_vector<raw, E>::packed &&std::is_trivially_copyable<value_t<Iterator>>::value;
+  static constexpr bool possible =
+      lane_vector<raw, E>::packed &&std::is_trivially_copyable<value_t<Iterator>>::value;
   static constexpr int arrays = 1;
   static constexpr bool reads_before = false;
   template <int>
@@ -111,8 +120,8 @@ struct staged_input<Transform<Function, Raw *, More...>,
   template <int E, bool Shifts>
   class vector {
   public:
-    LOOKBACK_DEVICE vector(const Iterator &input, const unsigned char *const *rows, const bool *aligned, unsigned, int,
-                           int)
+    LOOKBACK_DEVICE vector(const Iterator &input, const unsigned char *const *rows,
+                           const bool *aligned, unsigned, int, int)
         : input_(input), raw_(staged_vector<Shifts, E, raw>(rows[0], aligned[0])) {}
     LOOKBACK_DEVICE auto get(int k) const {
       auto function = input_.functor();
@@ -126,7 +135,8 @@ struct staged_input<Transform<Function, Raw *, More...>,
 };
 
 /// Values, and keys of which each is compared with the one before it.
-template <class T, class Key, class Value, class Equal, class Operator, class Initial, int TileElements>
+template <class T, class Key, class Value, class Equal, class Operator, class Initial,
+          int TileElements>
 struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, TileElements>, void> {
   using input_type = keyed_input<T, Key *, Value *, Equal, Operator, Initial, TileElements>;
   using key = std::remove_cv_t<Key>;
@@ -148,15 +158,16 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
   template <int E, bool Shifts>
   class vector {
   public:
-    LOOKBACK_DEVICE vector(const input_type &input, const unsigned char *const *rows, const bool *aligned,
-                           unsigned tile, int row, int count)
+    LOOKBACK_DEVICE vector(const input_type &input, const unsigned char *const *rows,
+                           const bool *aligned, unsigned tile, int row, int count)
         : input_(input), values_(staged_vector<Shifts, E, value>(rows[0], aligned[0])) {
       const bool first = simt::lane_index() == 0 && row == 0 && tile == 0; // nothing is to the left
       const auto keys = staged_vector<Shifts, E, key>(rows[1], aligned[1]);
       key before = simt::shuffle_up(keys.get(E - 1), 1);
-      if (simt::lane_index() == 0 && !first)
-        before =
-            row == 0 && input.saves_keys() ? input.key_before(tile) : *(reinterpret_cast<const key *>(rows[1]) - 1);
+      if (simt::lane_index() == 0 && !first) {
+        const bool is_saved = row == 0 && input.saves_keys(); // mutant: staged-key
+        before = is_saved ? input.key_before(tile) : *(reinterpret_cast<const key *>(rows[1]) - 1);
+      }
       LOOKBACK_UNROLL
       for (int k = 0; k < E; ++k) {
         const bool head = k < count && ((k == 0 && first) || input.is_head(before, keys.get(k)));
@@ -164,7 +175,9 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
         before = keys.get(k);
       }
     }
-    LOOKBACK_DEVICE keyed<T> get(int k) const { return input_.element(values_.get(k), (heads_ >> k & 1) != 0); }
+    LOOKBACK_DEVICE keyed<T> get(int k) const {
+      return input_.element(values_.get(k), (heads_ >> k & 1) != 0);
+    }
 
   private:
     const input_type &input_;

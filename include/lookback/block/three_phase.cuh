@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Three phases: every thread adds up a section of its own serially, a network scans the sections' sums, and every thread scans
-// its section from what is before it. Work of two serial scans, span of a network over the threads.
-// D. B. Kirk, W. W. Hwu, "Programming Massively Parallel Processors", 3rd edition, section 8.5, where the first phase
-// scans and the third adds: about as many additions, and a second write of every element.
+// Three phases: every thread adds up a section of its own serially, a network scans the sections'
+// sums, and every thread scans its section from what is before it. Work of two serial scans, span
+// of a network over the threads.
+// D. B. Kirk, W. W. Hwu, "Programming Massively Parallel Processors", 3rd edition, section 8.5,
+// where the first phase scans and the third adds: about as many additions, and a second write of
+// every element.
 //
-//   additions   n - p, then the network's over p = ceil(n / Items) ends, then n - 1 (exclusive the same)
-//   steps       2 Items, and the network's        memory   4 n accesses to shared memory, 3 barriers, and the network's
+//   additions   n - p, then the network's over p = ceil(n / Items) ends, then n - 1
+//   steps       2 Items, and the network's
+//   memory      4 n accesses to shared memory, 3 barriers, and the network's
 #pragma once
 
 #include <lookback/block/warp_shuffle.cuh>
@@ -23,11 +26,12 @@ namespace lookback {
 /// @ingroup block_scans
 template <class Network = warp_shuffle>
 struct three_phase {
-  static_assert(!Network::in_global_memory,
-                "lookback::three_phase: the inner block scan must use shared memory, not global memory");
-  // Odd: then threads that walk through their sections touch different banks. H200, 2^28 i32, decoupled look-back by a warp,
-  // 256 threads, us, by items:   7 987    15 724    31 659    39 620
-  static constexpr int default_items = 39; ///< Items of a thread if the caller names none.
+  static_assert(
+      !Network::in_global_memory,
+      "lookback::three_phase: the inner block scan must use shared memory, not global memory");
+  // Odd: then threads that walk through their sections touch different banks. H200, 2^28 i32,
+  // decoupled look-back by a warp, 256 threads, us, by items:   7 987    15 724    31 659    39 620
+  static constexpr int default_items = 39;        ///< Items of a thread if the caller names none.
   static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
   /// @private The scan of one block: block/network.cuh says what it has.
@@ -57,7 +61,8 @@ struct three_phase {
         detail::construct(room_.ends[thread], sum.value());
       }
       simt::synchronize_block();
-      network_.template scan<false>((count - 1) / Items + 1, [&](int i) { return room_.ends[i]; }, op);
+      network_.template scan<false>((count - 1) / Items + 1, [&](int i) { return room_.ends[i]; },
+                                    op);
       if (first < count) {
         detail::maybe<T> sum;
         if (thread > 0) sum.set(network_.template result<false>(thread));

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Named moves of a row (32 vectors of E elements) between memory, shared memory and the registers of a warp.
+// Named moves of a row (32 vectors of E elements) between memory, shared memory and the registers
+// of a warp.
 //
 //   blocked   lane l has elements l * E + k          what the tree wants
-//   striped   lane l has elements k * 32 + l         what memory wants when one vector access a lane is not possible
+//   striped   lane l has elements k * 32 + l         what memory wants where a lane cannot access a
+//                                                    vector
 //
-// A row waits in shared memory, in order, and only its own warp touches it: written either way, it can be read either way.
+// A row waits in shared memory, in order, and only its own warp touches it: written either way, it
+// can be read either way.
 #pragma once
 
 #include <lookback/core/monoid.cuh>
-#include <lookback/core/simt.cuh>
+#include <lookback/arch/simt.cuh>
 
 namespace lookback::detail {
 
-/// E elements of one lane. Narrow elements stay packed in words: sixteen bytes cost four registers, not sixteen.
+/// E elements of one lane. Narrow elements stay packed in words: sixteen bytes cost four registers,
+/// not sixteen.
 template <class T, int E,
           bool Packed = std::is_trivially_copyable<T>::value &&
                         (sizeof(T) * E <= 16 && (sizeof(T) * E & (sizeof(T) * E - 1)) == 0)>
@@ -38,17 +42,18 @@ public:
 
   LOOKBACK_DEVICE T get(int k) const {
     uninitialized_array<T, 1> item;
-    std::memcpy(static_cast<void *>(&item[0]), reinterpret_cast<const unsigned char *>(words.words) + k * sizeof(T),
-                sizeof(T));
+    std::memcpy(static_cast<void *>(&item[0]),
+                reinterpret_cast<const unsigned char *>(words.words) + k * sizeof(T), sizeof(T));
     return item[0];
   }
   LOOKBACK_DEVICE void set(int k, const T &value) {
-    std::memcpy(reinterpret_cast<unsigned char *>(words.words) + k * sizeof(T), static_cast<const void *>(&value),
-                sizeof(T));
+    std::memcpy(reinterpret_cast<unsigned char *>(words.words) + k * sizeof(T),
+                static_cast<const void *>(&value), sizeof(T));
   }
 };
 
-/// Whether the rows of `iterator` can be moved with one vector access a lane: it is a pointer, and aligned for it.
+/// Whether the rows of `iterator` can be moved with one vector access a lane: it is a pointer, and
+/// aligned for it.
 template <class T, int E, class Iterator>
 LOOKBACK_DEVICE bool moves_as_vectors(const Iterator &iterator) {
   if constexpr (std::is_pointer<Iterator>::value && lane_vector<T, E>::packed)
@@ -61,8 +66,12 @@ LOOKBACK_DEVICE bool moves_as_vectors(const Iterator &iterator) {
 template <class Iterator, class = void>
 struct element_source {
   using fetched = value_t<Iterator>;
-  LOOKBACK_DEVICE static fetched fetch(const Iterator &input, int i) { return static_cast<fetched>(input[i]); }
-  LOOKBACK_DEVICE static const fetched &finish(const Iterator &, const fetched &memory, int) { return memory; }
+  LOOKBACK_DEVICE static fetched fetch(const Iterator &input, int i) {
+    return static_cast<fetched>(input[i]);
+  }
+  LOOKBACK_DEVICE static const fetched &finish(const Iterator &, const fetched &memory, int) {
+    return memory;
+  }
 };
 template <class Iterator>
 struct element_source<Iterator, std::void_t<typename Iterator::fetched>> {
@@ -73,8 +82,8 @@ struct element_source<Iterator, std::void_t<typename Iterator::fetched>> {
   }
 };
 
-/// Moves rows of a tile at `input` to shared memory, each to its place. `elements(i)` is how many elements of row i exist; the
-/// others are not touched.
+/// Moves rows of a tile at `input` to shared memory, each to its place. `elements(i)` is how many
+/// elements of row i exist; the others are not touched.
 template <int E, int Rows, class T, class Iterator, class Elements>
 LOOKBACK_DEVICE void fetch_rows(const Iterator &input, Elements elements, T *shared) {
   constexpr int row_elements = simt::warp_threads * E;
@@ -95,7 +104,8 @@ LOOKBACK_DEVICE void fetch_rows(const Iterator &input, Elements elements, T *sha
     for (int j = 0; j < batch * E; ++j) {
       const int i = first + j / E, place = j % E * simt::warp_threads + lane;
       if (place < elements(i))
-        construct(shared[i * row_elements + place], source::finish(input, loaded[j], i * row_elements + place));
+        construct(shared[i * row_elements + place],
+                  source::finish(input, loaded[j], i * row_elements + place));
     }
   }
 }
@@ -105,8 +115,8 @@ template <int E, class T>
 LOOKBACK_DEVICE void read_vector(const T *row, int count, lane_vector<T, E> &vector) {
   const T *const mine = row + simt::lane_index() * E;
   if constexpr (lane_vector<T, E>::packed) {
-    vector.words =
-        simt::load_vector<lane_vector<T, E>::bytes>(mine); // a vector's whole place is there, if not its elements
+    // The place of a whole vector is there, if not all of its elements.
+    vector.words = simt::load_vector<lane_vector<T, E>::bytes>(mine);
   } else {
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k)
@@ -114,7 +124,8 @@ LOOKBACK_DEVICE void read_vector(const T *row, int count, lane_vector<T, E> &vec
   }
 }
 
-/// The vector that begins `skip` bytes behind the first of two side by side; `skip` is a multiple of `Alignment`.
+/// The vector that begins `skip` bytes behind the first of two side by side; `skip` is a multiple
+/// of `Alignment`.
 template <int Alignment, int Bytes>
 LOOKBACK_DEVICE simt::vector_words<Bytes> shifted(const simt::vector_words<Bytes> &low,
                                                   const simt::vector_words<Bytes> &high, int skip) {
@@ -126,21 +137,24 @@ LOOKBACK_DEVICE simt::vector_words<Bytes> shifted(const simt::vector_words<Bytes
   for (int distance = count / 2; distance > 0 && 4 * distance >= Alignment; distance /= 2) {
     const bool moves = (skip / 4 & distance) != 0;
     LOOKBACK_UNROLL
-    for (int w = 0; w + distance < 2 * count; ++w) words[w] = moves ? words[w + distance] : words[w];
+    for (int w = 0; w + distance < 2 * count; ++w)
+      words[w] = moves ? words[w + distance] : words[w];
   }
   simt::vector_words<Bytes> result;
   LOOKBACK_UNROLL
   for (int w = 0; w < count; ++w)
-    result.words[w] = Alignment >= 4 ? words[w] : simt::shift_right(words[w], words[w + 1], skip % 4 * 8);
+    result.words[w] =
+        Alignment >= 4 ? words[w] : simt::shift_right(words[w], words[w + 1], skip % 4 * 8);
   return result;
 }
 
-/// Writes a whole row, a vector of `Bytes` bytes a lane, to `row`, which is aligned to `Alignment` bytes but not to Bytes: as aligned
-/// vectors, made of what two lanes have. The row's ends are less than a vector: lane 0 makes one of both, and `Bytes` lanes
-/// write a byte of it each.
+/// Writes a whole row, a vector of `Bytes` bytes a lane, to `row`, which is aligned to `Alignment`
+/// bytes but not to Bytes: as aligned vectors, made of what two lanes have. The row's ends are less
+/// than a vector: lane 0 makes one of both, and `Bytes` lanes write a byte of it each.
 template <int Alignment, int Bytes>
 LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<Bytes> &own) {
-  const int lane = simt::lane_index(), skip = static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % Bytes);
+  const int lane = simt::lane_index(),
+            skip = static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % Bytes);
   simt::vector_words<Bytes> below;
   LOOKBACK_UNROLL
   for (int w = 0; w < Bytes / 4; ++w) {
@@ -158,26 +172,28 @@ LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<
     if (lane / 4 == w) word = ends;
   }
   if (lane < Bytes)
-    aligned[lane < skip ? Bytes * simt::warp_threads + lane : lane] = static_cast<unsigned char>(word >> lane % 4 * 8);
+    aligned[lane < skip ? Bytes * simt::warp_threads + lane : lane] =
+        static_cast<unsigned char>(word >> lane % 4 * 8);
 }
 
-/// Writes a blocked row; elements from `existing` on are not written. Where vectors may not go, because they are not aligned there,
-/// those of 1- and 2-byte elements are shifted, with `Shifts` those of 4-byte elements, too (3 % slower than aligned against
-/// 10 %: H200, 2^28 i32); wider elements, and vectors of less than 4 bytes, go one by one. What is no vector goes `Through`
+/// Writes a blocked row; elements from `valid` on are not written. Where vectors may not go,
+/// because they are not aligned there, those of 1- and 2-byte elements are shifted, with `Shifts`
+/// those of 4-byte elements, too (3 % slower than aligned against 10 %: H200, 2^28 i32); wider
+/// elements, and vectors of less than 4 bytes, go one by one. What is no vector goes `Through`
 /// `shared`, the row's place in shared memory and no longer needed.
 template <int E, bool Through, bool Shifts, class T, class Iterator>
-LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, void *shared,
+LOOKBACK_DEVICE void store_row(Iterator row, int valid, bool as_vectors, void *shared,
                                const lane_vector<T, E> &vector) {
   const int lane = simt::lane_index();
   constexpr bool packed = std::is_pointer<Iterator>::value && lane_vector<T, E>::packed;
   if constexpr (packed) {
     constexpr int bytes = lane_vector<T, E>::bytes;
-    if (as_vectors && (lane + 1) * E <= existing) {
+    if (as_vectors && (lane + 1) * E <= valid) {
       simt::store_vector<bytes>(row + lane * E, vector.words);
       return;
     }
     if constexpr (bytes >= 4 && E > 1 && sizeof(T) <= (Shifts ? 4 : 2)) {
-      if (!as_vectors && existing == simt::warp_threads * E) {
+      if (!as_vectors && valid == simt::warp_threads * E) {
         store_shifted<alignof(T)>(reinterpret_cast<unsigned char *>(row), vector.words);
         return;
       }
@@ -186,19 +202,19 @@ LOOKBACK_DEVICE void store_row(Iterator row, int existing, bool as_vectors, void
   if (E == 1 || packed || !Through) {
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k)
-      if (lane * E + k < existing) row[lane * E + k] = vector.get(k);
+      if (lane * E + k < valid) row[lane * E + k] = vector.get(k);
     return;
   }
   T *const results = static_cast<T *>(shared);
-  simt::synchronize_warp(); // every lane has read its vector
+  simt::synchronize_warp(); // every lane has read its vector // mutant: row-reuse
   LOOKBACK_UNROLL
   for (int k = 0; k < E; ++k)
-    if (lane * E + k < existing) construct(results[lane * E + k], vector.get(k));
-  simt::synchronize_warp();
+    if (lane * E + k < valid) construct(results[lane * E + k], vector.get(k));
+  simt::synchronize_warp(); // mutant: row-results
   LOOKBACK_UNROLL
   for (int k = 0; k < E; ++k) {
     const int i = k * simt::warp_threads + lane;
-    if (i < existing) row[i] = results[i];
+    if (i < valid) row[i] = results[i];
   }
 }
 

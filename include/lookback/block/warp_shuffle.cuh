@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The Kogge-Stone network over the 32 lanes of a warp, through shuffles: the tree's network for rows, tiles and groups.
-// P. M. Kogge, H. S. Stone, "A Parallel Algorithm for the Efficient Solution of a General Class of Recurrence
-// Equations", IEEE Transactions on Computers C-22(8), 1973.
+// The Kogge-Stone network over the 32 lanes of a warp, through shuffles: the tree's network for
+// rows, tiles and groups.
+// P. M. Kogge, H. S. Stone, "A Parallel Algorithm for the Efficient Solution of a General Class of
+// Recurrence Equations", IEEE Transactions on Computers C-22(8), 1973.
 #pragma once
 
 #include <lookback/block/network.cuh>
-#include <lookback/core/by_key.cuh>
+#include <lookback/core/segments.cuh>
 
 namespace lookback::detail {
 
 /// How lanes see each other's values.
 enum class exchange_by { shuffle, copy, rounds };
 template <class T>
-inline constexpr exchange_by exchange_of = sizeof(T) >= 512                        ? exchange_by::rounds
-                                           : std::is_trivially_copyable<T>::value ? exchange_by::shuffle
-                                                                                  : exchange_by::copy;
+inline constexpr exchange_by exchange_of = sizeof(T) >= 512 ? exchange_by::rounds
+                                           : std::is_trivially_copyable<T>::value
+                                               ? exchange_by::shuffle
+                                               : exchange_by::copy;
 
 /// By shuffles, for values that are trivially copyable.
 template <class T, exchange_by = exchange_of<T>>
@@ -24,12 +26,15 @@ public:
   LOOKBACK_DEVICE explicit lane_exchange(storage &) {}
 
   /// The value of the lane `distance` below; meaningful where that lane exists and `holds`.
-  LOOKBACK_DEVICE T up(const T &value, int distance, bool) { return simt::shuffle_up(value, distance); }
+  LOOKBACK_DEVICE T up(const T &value, int distance, bool) {
+    return simt::shuffle_up(value, distance);
+  }
   /// The value of lane `lane`, which `holds`.
   LOOKBACK_DEVICE T from(const T &value, int lane, bool) { return simt::broadcast(value, lane); }
 };
 
-/// By copy construction through shared memory when it is not. Only lanes that hold a value are copied from.
+/// By copy construction through shared memory when it is not. Only lanes that hold a value are
+/// copied from.
 template <class T>
 class lane_exchange<T, exchange_by::copy> {
 public:
@@ -50,9 +55,10 @@ public:
 
 private:
   LOOKBACK_DEVICE void publish(const T &value, bool holds) {
-    simt::synchronize_warp(); // everyone is done with the references of the exchange before
+    // No lane uses the references of the exchange before any longer.
+    simt::synchronize_warp(); // mutant: exchange-reuse
     if (holds) construct(slots_[simt::lane_index()], value);
-    simt::synchronize_warp();
+    simt::synchronize_warp(); // mutant: exchange
   }
   uninitialized_array<T, simt::warp_threads> &slots_;
 };
@@ -74,10 +80,12 @@ public:
     const bool exists = (simt::ballot(holds) >> wanted & 1) != 0;
     LOOKBACK_ROLLED
     for (int first = 0; first < simt::warp_threads; first += slots) {
-      simt::synchronize_warp(); // all lanes have read the slots of the previous round
+      // All lanes have read the slots of the previous round.
+      simt::synchronize_warp(); // mutant: round-reuse
       if (holds && lane >= first && lane < first + slots) construct(slots_[lane - first], value);
-      simt::synchronize_warp();
-      if (exists && wanted >= first && wanted < first + slots) construct(taken_[0], slots_[wanted - first]);
+      simt::synchronize_warp(); // mutant: round
+      if (exists && wanted >= first && wanted < first + slots)
+        construct(taken_[0], slots_[wanted - first]);
     }
     return taken_[0];
   }
@@ -93,47 +101,48 @@ private:
   uninitialized_array<T, 1> taken_;
 };
 
-/// Inclusive scan over lanes 0 .. existing(i) - 1 of each of `Count` independent values a lane, all in the same five steps
-/// so that their latencies overlap. Lanes from existing(i) on hold nothing and are not read. 5 steps; at most 129
-/// applications of the operator a row.
-template <int Count, class T, class Operator, class Existing>
-LOOKBACK_DEVICE void warp_inclusive_scan(uninitialized_array<T, Count> &values, Existing existing, Operator &op,
-                                         lane_exchange<T> &exchange) {
+/// Inclusive scan over lanes 0 .. valid(i) - 1 of each of `Count` independent values a lane, all
+/// in the same five steps so that their latencies overlap. Lanes from valid(i) on hold nothing
+/// and are not read. 5 steps; at most 129 applications of the operator a row.
+template <int Count, class T, class Operator, class Valid>
+LOOKBACK_DEVICE void warp_inclusive_scan(uninitialized_array<T, Count> &values, Valid valid,
+                                         Operator &op, lane_exchange<T> &exchange) {
   const int lane = simt::lane_index();
   LOOKBACK_UNROLL
-  for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
+  for (int distance = 1; distance < network::lanes; distance *= 2) {
     LOOKBACK_UNROLL
     for (int i = 0; i < Count; ++i) {
-      const bool holds = lane < existing(i);
+      const bool holds = lane < valid(i);
       const T &left = exchange.up(values[i], distance, holds);
       if (holds && lane >= distance) construct(values[i], static_cast<T>(op(left, values[i])));
     }
   }
 }
 
-/// The same for the pairs of a scan by key, combined as their operator does, with half the shuffles: which lanes begin
-/// segments is known before the first step, and a value reaches over `distance` lanes when none of them does.
-template <int Count, class T, class Operator, class Existing>
+/// The same for the pairs of a scan by key, combined as their operator does, with half the
+/// shuffles: which lanes begin segments is known before the first step, and a value reaches over
+/// `distance` lanes when none of them does.
+template <int Count, class T, class Operator, class Valid>
 LOOKBACK_DEVICE std::enable_if_t<exchange_of<keyed<T>> == exchange_by::shuffle>
-warp_inclusive_scan(uninitialized_array<keyed<T>, Count> &pairs, Existing existing, segmented_operator<T, Operator> &op,
-                    lane_exchange<keyed<T>> &) {
+warp_inclusive_scan(uninitialized_array<keyed<T>, Count> &pairs, Valid valid,
+                    segmented_operator<T, Operator> &op, lane_exchange<keyed<T>> &) {
   const int lane = simt::lane_index();
   unsigned heads[Count]; // at or below this lane
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i)
-    heads[i] = simt::ballot(lane < existing(i) && pairs[i].head) << (simt::warp_threads - 1 - lane);
+    heads[i] = simt::ballot(lane < valid(i) && pairs[i].head) << (simt::warp_threads - 1 - lane);
   LOOKBACK_UNROLL
-  for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
+  for (int distance = 1; distance < network::lanes; distance *= 2) {
     LOOKBACK_UNROLL
     for (int i = 0; i < Count; ++i) {
       const T left = simt::shuffle_up(pairs[i].value, distance);
-      if (lane < existing(i) && lane >= distance && heads[i] >> (simt::warp_threads - distance) == 0)
+      if (lane < valid(i) && lane >= distance && heads[i] >> (simt::warp_threads - distance) == 0)
         pairs[i].value = static_cast<T>(op.op(left, pairs[i].value));
     }
   }
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i)
-    if (lane < existing(i)) pairs[i].head = heads[i] != 0;
+    if (lane < valid(i)) pairs[i].head = heads[i] != 0;
 }
 
 } // namespace lookback::detail
@@ -150,7 +159,7 @@ namespace lookback {
 /// - *Source*: P. M. Kogge, H. S. Stone, IEEE Transactions on Computers C-22(8), 1973.
 /// @ingroup block_scans
 struct warp_shuffle {
-  static constexpr int default_items = 4; ///< Items of a thread if the caller names none.
+  static constexpr int default_items = 4;         ///< Items of a thread if the caller names none.
   static constexpr bool in_global_memory = false; ///< The storage is in shared memory.
 
   /// @private The scan of one block: block/network.cuh says what it has.
@@ -169,23 +178,24 @@ struct warp_shuffle {
 
     template <bool Inclusive, class Source, class Operator>
     LOOKBACK_DEVICE void scan(int count, Source x, Operator &op) {
-      const int lane = simt::lane_index(), warp = simt::warp_index(), first = warp * Items * simt::warp_threads;
+      const int lane = simt::lane_index(), warp = simt::warp_index(),
+                first = warp * Items * simt::warp_threads;
       exchange lanes(room_.exchanges[warp]);
-      const auto existing = [=](int k) {
+      const auto valid = [=](int k) {
         return count - first - k * simt::warp_threads;
       }; // of row k, perhaps more than 32
       detail::uninitialized_array<T, Items> rows;
       LOOKBACK_UNROLL
       for (int k = 0; k < Items; ++k)
-        if (lane < existing(k)) detail::construct(rows[k], x(first + k * simt::warp_threads + lane));
-      detail::warp_inclusive_scan<Items>(rows, existing, op, lanes);
+        if (lane < valid(k)) detail::construct(rows[k], x(first + k * simt::warp_threads + lane));
+      detail::warp_inclusive_scan<Items>(rows, valid, op, lanes);
       LOOKBACK_UNROLL
       for (int k = 1; k < Items; ++k) {
-        const T &before = lanes.from(rows[k - 1], simt::warp_threads - 1, lane < existing(k - 1));
-        if (lane < existing(k)) detail::construct(rows[k], static_cast<T>(op(before, rows[k])));
+        const T &before = lanes.from(rows[k - 1], simt::warp_threads - 1, lane < valid(k - 1));
+        if (lane < valid(k)) detail::construct(rows[k], static_cast<T>(op(before, rows[k])));
       }
       // The last element of a warp that is not the last: of a whole warp.
-      if (existing(Items - 1) > simt::warp_threads && lane == simt::warp_threads - 1)
+      if (valid(Items - 1) > simt::warp_threads && lane == simt::warp_threads - 1)
         detail::construct(room_.sums[warp], rows[Items - 1]);
       simt::synchronize_block();
       if (warp == 0) {
@@ -199,7 +209,7 @@ struct warp_shuffle {
       simt::synchronize_block();
       LOOKBACK_UNROLL
       for (int k = 0; k < Items; ++k) {
-        if (lane >= existing(k)) continue;
+        if (lane >= valid(k)) continue;
         T &value = room_.values[first + k * simt::warp_threads + lane];
         if (warp == 0)
           detail::construct(value, rows[k]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a scan combines: the operator, the type it accumulates in, an initial value or none; and a value that may
-// not exist yet. No identity is ever assumed: a part that is missing is skipped.
+// Operator, accumulator type and initial value of a scan, and a value that may not exist yet. No
+// identity is ever assumed: a missing operand is skipped.
 #pragma once
 
 #include <lookback/core/standard.cuh>
@@ -12,18 +12,19 @@
 
 namespace lookback {
 
-/// The operator of sums: a + b, in the type that C++ gives the sum.
+/// The operator of sums: a + b, with the type of that expression, as std::plus<>.
 /// @ingroup tree
 struct plus {
   /// Returns a + b.
   LOOKBACK_NO_EXECUTION_CHECK
   template <class A, class B>
-  LOOKBACK_HOST_DEVICE constexpr auto operator()(const A &a, const B &b) const -> decltype(a + b) {
-    return a + b;
+  LOOKBACK_HOST_DEVICE constexpr auto operator()(A &&a, B &&b) const
+      -> decltype(static_cast<A &&>(a) + static_cast<B &&>(b)) {
+    return static_cast<A &&>(a) + static_cast<B &&>(b);
   }
 };
 
-/// The comparison of keys in calls that name none: a == b.
+/// The default comparison of keys: a == b.
 /// @ingroup tree
 struct equal_to {
   /// Returns a == b.
@@ -37,8 +38,8 @@ struct equal_to {
 namespace detail {
 
 /// The decayed type of `function(arguments...)`, as the host knows it. Every scan that accumulates
-/// in the type that a user's function returns takes it from here, so that a function whose type the
-/// host does not know is refused.
+/// in the return type of a user's function takes the type from here, so that a function whose
+/// return type is unknown on the host is refused.
 template <class Function, class... Arguments>
 struct returned {
   static_assert(!LOOKBACK_HIDES_RETURN_TYPE(Function),
@@ -49,13 +50,12 @@ struct returned {
   using type = std::decay_t<decltype(std::declval<Function &>()(std::declval<Arguments>()...))>;
 };
 
-/// The type that an operator's results accumulate in, after P2322: that of op(Init, Value),
-/// decayed.
+/// The accumulator type of a scan, after P2322: the decayed type of op(Init, Value).
 template <class Operator, class Value, class Init = Value>
 using accumulator_t = typename returned<Operator, Init, Value>::type;
 
-/// The value type of an iterator: its own `value_type`, or that of std::iterator_traits where it
-/// has none.
+/// The value type of an iterator: its own `value_type`, or that of std::iterator_traits if it has
+/// none.
 template <class Iterator, class = void>
 struct value_of {
   using type = typename std::iterator_traits<Iterator>::value_type;
@@ -71,20 +71,21 @@ struct value_of<T *, void> {
 template <class Iterator>
 using value_t = std::remove_cv_t<typename value_of<Iterator>::type>;
 
-/// The scan starts from nothing: the first result is the first element.
+/// No initial value: the first result is the first element.
 struct no_initial {
   static constexpr bool exists = false;
 };
 
-/// The scan starts from `value`, which is an accumulator or converts to one (a FutureValue does so on the device).
+/// The scan starts from `value`, which is an accumulator or converts to one (a FutureValue does so
+/// on the device).
 template <class Value>
 struct initial_value {
   static constexpr bool exists = true;
   Value value;
 };
 
-/// A value, or nothing yet: what stands to the left of an element. `append(op, x)` is "this, then x". Asks of T a copy
-/// constructor and nothing else.
+/// A value that may not exist yet, such as the prefix of an element. `append(op, x)` makes it
+/// op(value, x), or x if there is no value. T needs a copy constructor only.
 template <class T>
 class maybe {
 public:
@@ -104,6 +105,8 @@ public:
 
   LOOKBACK_HOST_DEVICE bool exists() const { return exists_; }
   LOOKBACK_HOST_DEVICE const T &value() const { return place_[0]; }
+  /// Address of the value, or null.
+  LOOKBACK_HOST_DEVICE const T *get() const { return exists_ ? &place_[0] : nullptr; }
 
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE void set(const T &value) {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
-// One scan, as every path on every system sees it: where elements come from, how they combine, where results go.
+// The description of one scan for every strategy, on the GPU and on the CPU: input, operator,
+// initial value, projection and output.
 #pragma once
 
+#include <lookback/core/known_operators.cuh>
 #include <lookback/core/tree.cuh>
-
-// The CUDA headers' half-precision numbers, whose headers are not needed here.
-struct __half;
-struct __nv_bfloat16;
 
 namespace lookback::detail {
 
-/// The result of an element is what was scanned. `needs_item` says whether a projection looks at the element too.
+/// The default projection: an element's result is its scanned value. `needs_item`: whether a
+/// projection also reads the element.
 struct scanned_itself {
   static constexpr bool needs_item = false;
-  template <class T>
-  LOOKBACK_HOST_DEVICE const T &operator()(const T &scanned, const T &) const {
+  template <class T, class Item>
+  LOOKBACK_HOST_DEVICE const T &operator()(const T &scanned, const Item &) const {
     return scanned;
   }
 };
 
+/// The type that a store converts a result to. Only a pointer determines it: an assignment through
+/// any other iterator may do more than a store.
 template <class Iterator, class Fallback>
 struct stored_value {
   using type = Fallback;
 };
-/// Only a pointer says what a store makes of a value; behind any other iterator an assignment may compute.
 template <class Value, class Fallback>
 struct stored_value<Value *, Fallback> {
   using type = Value;
@@ -34,7 +34,7 @@ struct output_value {
   using declared = value_t<Iterator>;
   using type = std::conditional_t<std::is_void<declared>::value, Fallback, declared>;
 };
-/// The type whose size shapes the tree on the input side: the element's own, unless it says otherwise (by key).
+/// The type whose size shapes the tree on the input side: the element's type; by key, the value's.
 template <class Item>
 struct shaped_by {
   using type = Item;
@@ -42,31 +42,9 @@ struct shaped_by {
 template <class T>
 struct size_of : std::integral_constant<std::size_t, sizeof(T)> {};
 
-/// Integers, those of 16 bytes among them, which <type_traits> knows with some compilers alone.
-template <class T>
-inline constexpr bool is_integer = std::is_integral<T>::value && !std::is_same<T, bool>::value;
-#if defined(__SIZEOF_INT128__)
-__extension__ typedef __int128 int128;
-__extension__ typedef unsigned __int128 uint128;
-template <>
-inline constexpr bool is_integer<int128> = true;
-template <>
-inline constexpr bool is_integer<uint128> = true;
-#endif
-/// The types of num_items.
-template <class T>
-inline constexpr bool is_count = std::is_integral<T>::value || is_integer<T>;
-
-/// Numbers, which an assignment and a cast convert alike.
-template <class T>
-inline constexpr bool is_number = std::is_arithmetic<T>::value || is_integer<T>;
-template <>
-inline constexpr bool is_number<__half> = true;
-template <>
-inline constexpr bool is_number<__nv_bfloat16> = true;
-
-/// Memory whose elements are assigned results of another type. No pointer, so that every strategy
-/// writes `output[i] = result`, where it would move the bytes of converted results to a pointer.
+/// Output memory whose elements are assigned results of another type. It is not a pointer, so every
+/// strategy writes `output[i] = result`; through a pointer, a strategy may copy the bytes of
+/// converted results instead.
 template <class Value>
 class assigned_output {
 public:
@@ -83,8 +61,8 @@ private:
   Value *memory_;
 };
 
-/// An iterator as kernels take it. A pointer to volatile elements loses the qualifier: no element
-/// changes during a scan but by the scan.
+/// The iterator that kernels receive. A pointer to volatile elements loses the qualifier: during a
+/// scan, only the scan itself changes elements.
 template <class Iterator>
 Iterator plain_memory(Iterator iterator) {
   return iterator;
@@ -94,9 +72,9 @@ T *plain_memory(volatile T *memory) {
   return const_cast<T *>(memory);
 }
 
-/// Where results of type Result go: `output`, unless it is a pointer through which they must be
-/// assigned. A pointer to Result or from number to number stays one, and so does one through which
-/// nothing can be assigned.
+/// The output iterator for results of type Result: `iterator`, or an assigned_output if it is a
+/// pointer whose elements must be assigned. It stays a pointer if it points to Result, if both
+/// types are numbers, or if a Result cannot be assigned to its elements.
 template <class Result, class Iterator>
 auto output_of(Iterator iterator) {
   const auto output = plain_memory(iterator);
@@ -114,16 +92,19 @@ auto output_of(Iterator iterator) {
   }
 }
 
-/// Whether a problem's results have the same bits in whatever order its elements are added.
+/// Whether a problem is a sum in its accumulator type.
 template <class Problem>
-inline constexpr bool sums_integers =
-    is_integer<typename Problem::accumulator> &&std::is_same<decltype(Problem::op), plus>::value;
+inline constexpr bool is_sum = std::is_same<decltype(Problem::op), plus>::value;
+/// Whether a problem is a sum of integers: its results have the same bits in any order of addition.
+template <class Problem>
+inline constexpr bool sums_integers = is_sum<Problem> &&is_integer<typename Problem::accumulator>;
 
-/// y(i) = project(x(0) . x(1) ... x(i), x(i)), or without the last factor when exclusive, over `Accumulator`.
+/// y(i) = project(x(0) . x(1) ... x(i), x(i)), or without the last factor when exclusive, over
+/// `Accumulator`.
 ///
-/// Copied to the kernel as it is, so everything in it must be usable on the device.
-template <bool Inclusive, class Accumulator, class Input, class Output, class Operator, class Initial,
-          class Project = scanned_itself>
+/// Kernels receive a copy, so every member must be usable on the device.
+template <bool Inclusive, class Accumulator, class Input, class Output, class Operator,
+          class Initial, class Project = scanned_itself>
 struct scan_problem {
   static_assert(Inclusive || Initial::exists, "an exclusive scan needs an initial value");
 
@@ -132,11 +113,12 @@ struct scan_problem {
   using initial_type = Initial;
   using input_type = Input;
   using output_type = Output;
-  using result = std::decay_t<decltype(std::declval<const Project &>()(std::declval<const Accumulator &>(),
-                                                                       std::declval<const Accumulator &>()))>;
+  using result = std::decay_t<decltype(std::declval<const Project &>()(
+      std::declval<const Accumulator &>(), std::declval<const item &>()))>;
   using stored = typename stored_value<Output, result>::type;
   using shaping = typename shaped_by<item>::type;
-  using shape = tree_shape<sizeof(shaping), size_of<typename output_value<Output, shaping>::type>::value>;
+  using shape =
+      tree_shape<sizeof(shaping), size_of<typename output_value<Output, shaping>::type>::value>;
   static constexpr bool inclusive = Inclusive;
 
   Input input;
@@ -146,18 +128,20 @@ struct scan_problem {
   Project project;
 
   LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE scan_problem(Input input_, Output output_, Operator op_, Initial initial_, Project project_)
+  LOOKBACK_HOST_DEVICE scan_problem(Input input_, Output output_, Operator op_, Initial initial_,
+                                    Project project_)
       : input(input_), output(output_), op(op_), initial(initial_), project(project_) {}
 };
 
-/// A problem with its accumulator and tree deduced from the parts.
-template <bool Inclusive, class Accumulator, class Input, class Output, class Operator, class Initial>
+/// A problem without keys: replaces known operators, and adapts the iterators for kernels.
+template <bool Inclusive, class Accumulator, class Input, class Output, class Operator,
+          class Initial>
 auto make_problem(Input input, Output output, Operator op, Initial initial) {
   const auto from = plain_memory(input);
   const auto to = output_of<Accumulator>(output);
   return scan_problem<Inclusive, Accumulator, std::decay_t<decltype(from)>,
-                      std::decay_t<decltype(to)>, Operator, Initial>(from, to, op, initial,
-                                                                     scanned_itself{});
+                      std::decay_t<decltype(to)>, own_operator_t<Operator, Accumulator>, Initial>(
+      from, to, to_own_operator<Accumulator>(op), initial, scanned_itself{});
 }
 
 } // namespace lookback::detail

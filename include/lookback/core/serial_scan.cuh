@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A scan by one thread, from the left: what a call in device code is.
+// A serial scan by one thread: the implementation of a call in device code.
 #pragma once
 
-#include <lookback/core/monoid.cuh>
+#include <lookback/core/known_operators.cuh>
 
 namespace lookback::detail {
 
-/// Element i behind an iterator, as an accumulator.
+/// Element i of an iterator, as an accumulator.
 LOOKBACK_NO_EXECUTION_CHECK
 template <class T, class Input>
 LOOKBACK_HOST_DEVICE T serial_element(const Input &first, std::ptrdiff_t i) {
@@ -24,12 +24,13 @@ LOOKBACK_HOST_DEVICE void serial_store(const Output &result, std::ptrdiff_t i, c
 }
 
 /// y(i) = init . x(0) . x(1) ... x(i), or without the last factor when exclusive, over accumulators
-/// T, for n elements. An inclusive scan starts from x(0) where `init` is null.
+/// T, for n elements. An inclusive scan starts from x(0) if `init` is null.
 LOOKBACK_NO_EXECUTION_CHECK
 template <bool Inclusive, class T, class Output, class Input, class Operator>
 LOOKBACK_HOST_DEVICE void serial_scan(std::ptrdiff_t n, const Output &result, const Input &first,
-                                      Operator op, const T *init) {
+                                      Operator operation, const T *init) {
   if (n <= 0) return;
+  auto op = to_own_operator<T>(operation);
   maybe<T> scanned;
   std::ptrdiff_t i = 0;
   if (init != nullptr) {
@@ -39,7 +40,7 @@ LOOKBACK_HOST_DEVICE void serial_scan(std::ptrdiff_t n, const Output &result, co
     serial_store(result, i++, scanned.value());
   }
   for (; i < n; ++i) {
-    const T item = serial_element<T>(first, i); // before the result, which may go to its place
+    const T item = serial_element<T>(first, i); // read before the result may overwrite it
     if constexpr (!Inclusive) serial_store(result, i, scanned.value());
     scanned.set(static_cast<T>(op(scanned.value(), item)));
     if constexpr (Inclusive) serial_store(result, i, scanned.value());
@@ -52,12 +53,14 @@ LOOKBACK_NO_EXECUTION_CHECK
 template <bool Inclusive, class T, class Output, class Keys, class Values, class Equal,
           class Operator>
 LOOKBACK_HOST_DEVICE void serial_scan_by_key(std::ptrdiff_t n, const Output &result,
-                                             const Keys &keys, const Values &values, Equal equal,
-                                             Operator op, const T *init) {
+                                             const Keys &keys, const Values &values,
+                                             Equal comparison, Operator operation, const T *init) {
+  auto equal = to_own_operator<value_t<Keys>>(comparison);
+  auto op = to_own_operator<T>(operation);
   maybe<T> scanned;
   maybe<value_t<Keys>> key;
   for (std::ptrdiff_t i = 0; i < n; ++i) {
-    const value_t<Keys> own = keys[i]; // before the result, which may go to its place
+    const value_t<Keys> own = keys[i]; // read before the result may overwrite it
     const T item = serial_element<T>(values, i);
     const bool head = i == 0 || !equal(key.value(), own);
     key.set(own);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// std::min, std::max, std::plus, std::iterator_traits, std::mutex and std::lock_guard. <functional>,
-// <algorithm> and <mutex> have them, and 19,000 lines more that every translation unit would read three
-// times (g++ 12, nvcc 13.0): where the library keeps them in headers of its own, those are read instead.
+// std::min, std::max, std::plus, std::iterator_traits, std::mutex and std::lock_guard.
+// <functional>, <algorithm> and <mutex> have them, and 19,000 lines more that every translation
+// unit would read three times (g++ 12, nvcc 13.0). If the library has smaller internal headers for
+// them, those are included instead.
 #pragma once
 
 #include <cstddef>

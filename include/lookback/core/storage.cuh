@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Room for values that need not exist yet.
+// Uninitialized storage for values.
 #pragma once
 
 #include <lookback/core/config.cuh>
@@ -10,16 +10,18 @@
 
 namespace lookback::detail {
 
-/// What room for values of type T is aligned to: as much as their size allows, so that a vector of theirs in shared memory is of one
-/// value alone. (Of a value between two such boundaries compilers read bytes of its neighbour along, which races with who writes it.)
+/// Alignment of storage for values of type T: as large as their size allows, so that a vector
+/// access to shared memory touches one value only. (With a smaller alignment, compilers read bytes
+/// of a neighbouring value along with a value, which races with the thread that writes the
+/// neighbour.)
 template <class T>
-inline constexpr std::size_t room_alignment = sizeof(T) % 16 == 0  ? 16
-                                              : sizeof(T) % 8 == 0 ? 8
-                                              : sizeof(T) % 4 == 0 ? 4
-                                                                   : 1;
+inline constexpr std::size_t storage_alignment = sizeof(T) % 16 == 0  ? 16
+                                                 : sizeof(T) % 8 == 0 ? 8
+                                                 : sizeof(T) % 4 == 0 ? 4
+                                                                      : 1;
 
-/// Fixed room for `Count` values that are constructed when they are first known. Holds no default values, so that a type
-/// without a default constructor fits; ends no lifetimes, since kernels' copies die with the kernel.
+/// Storage for `Count` values that are constructed later, with construct(). T needs no default
+/// constructor. The destructor destroys no values: the copies in a kernel end with the kernel.
 template <class T, int Count>
 class uninitialized_array {
 public:
@@ -30,11 +32,11 @@ public:
 
 private:
   union {
-    alignas(T) alignas(room_alignment<T>) T items_[Count];
+    alignas(T) alignas(storage_alignment<T>) T items_[Count];
   };
 };
 
-/// First value of a place in uninitialized room.
+/// Constructs a value in uninitialized storage.
 LOOKBACK_NO_EXECUTION_CHECK
 template <class T, class Value>
 LOOKBACK_HOST_DEVICE void construct(T &place, Value &&value) {

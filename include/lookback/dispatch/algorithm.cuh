@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Which algorithm a call runs. Without a word it is `fastest`; the catalogue (lookback/catalogue.cuh) has the others.
+// The lists of strategies that a call tries, in order. Without an argument, a call runs `fastest`;
+// lookback/catalogue.cuh has the textbook's strategies.
 #pragma once
 
-#include <lookback/dispatch/dispatch.cuh>
+#include <lookback/dispatch/first_of.cuh>
+#include <lookback/dispatch/tuning.cuh>
+#include <lookback/strategy/cluster.cuh>
+#include <lookback/strategy/one_tile.cuh>
+#include <lookback/strategy/pipeline.cuh>
+#include <lookback/strategy/tree_look_back.cuh>
+#include <lookback/strategy/warp_tiles.cuh>
+#include <lookback/strategy/wave.cuh>
 
 namespace lookback {
 
-/// The default: the fastest path for the size, the types and the device, always with the bits of
-/// lookback::tree_shape.
+/// The default: the fastest strategy for the size, the types and the device, always with the bits
+/// of lookback::tree_shape.
 ///
-/// | input | path |
+/// | input | strategy |
 /// |---|---|
 /// | one tile (16 KB) | one block |
 /// | up to 16 tiles, sm_90 or newer | one cluster: aggregates through shared memory |
@@ -19,7 +27,7 @@ namespace lookback {
 /// | anything else | decoupled look-back over groups of 32 tiles, with dynamic tile ids |
 ///
 /// - *Temporary memory*: a few words a tile; none for one tile.
-/// - *Determinism*: the same bits on every run, GPU and path.
+/// - *Determinism*: the same bits on every run, GPU and strategy.
 /// - *Complexity*: 2 n elements of traffic, about 2 n additions.
 /// @ingroup strategies
 struct fastest {};
@@ -39,29 +47,37 @@ struct look_ahead {};
 
 namespace detail {
 
-template <class Problem>
-LOOKBACK_HOST_INLINE cudaError_t scan_by(fastest, void *storage, std::size_t &bytes, const Problem &problem,
-                                         std::int64_t n, cudaStream_t stream) {
-  return scan(storage, bytes, problem, n, stream);
-}
-template <class Problem>
-cudaError_t scan_by(lookback::look_ahead, void *storage, std::size_t &bytes, const Problem &problem, std::int64_t n,
-                    cudaStream_t stream) {
-  return scan(storage, bytes, problem, n, stream, path::look_ahead);
-}
+/// The strategies of lookback::fastest, with the tuning table `Rows`.
+template <class Rows>
+using fastest_strategies = first_of<one_tile<Rows>, cluster<Rows>, wave<Rows>, pipeline<Rows>,
+                                    tree_look_back<Rows>, warp_tiles<Rows>>;
 
-template <class Problem>
-const char *why_not(fastest, cudaError_t, const Problem &, std::int64_t) {
-  return "lookback: launching the scan";
-}
-template <class Problem>
-const char *why_not(lookback::look_ahead, cudaError_t status, const Problem &, std::int64_t) {
-  if (status != cudaErrorNotSupported) return "lookback: launching the scan";
-  return "lookback: look_ahead takes plain memory (a pointer, a transformed pointer, keys that are not "
-         "overwritten) with elements of 1, 2, 4, 8 or 16 bytes, accumulators of up to 16 bytes, and a "
-         "device of compute capability 9.0 or newer. Without .with(look_ahead), lookback chooses a "
-         "strategy that takes this call";
-}
+/// Only one of the default strategies, except that one tile is scanned by one_tile or warp_tiles.
+/// If the launch of `Strategy` is refused, the look-back runs instead, on whatever part of the
+/// device is available.
+template <template <class> class Strategy, class Rows>
+using forced = first_of<one_tile<Rows>, when_one_tile<warp_tiles<Rows>>, Strategy<Rows>,
+                        when_refused<tree_look_back<Rows>>>;
+
+template <class... Algorithm>
+struct strategies_of;
+template <class Strategy>
+struct strategies_of<Strategy> {
+  using type = first_of<Strategy>;
+};
+template <>
+struct strategies_of<> {
+  using type = fastest_strategies<measured_tuning>;
+};
+template <>
+struct strategies_of<lookback::fastest> : strategies_of<> {};
+template <>
+struct strategies_of<lookback::look_ahead> {
+  using type = forced<pipeline, measured_tuning>;
+};
+/// The strategies of a call with `Algorithm`, or without.
+template <class... Algorithm>
+using strategies = typename strategies_of<Algorithm...>::type;
 
 } // namespace detail
 } // namespace lookback

@@ -21,11 +21,12 @@ struct device_facts {
 /// Facts of the current device. Racing first calls fill in the same values.
 inline cudaError_t current_device(device_facts &facts) {
   constexpr int remembered = device_facts::remembered;
-  static std::atomic<std::uint64_t>
-      known[remembered]; // multiprocessors | shared bytes << 16 | cooperates << 61 | pipelines << 62 | 1 << 63
+  // multiprocessors | shared bytes << 16 | cooperates << 61 | pipelines << 62 | 1 << 63
+  static std::atomic<std::uint64_t> known[remembered];
   cudaError_t status = cudaGetDevice(&facts.ordinal);
   if (status != cudaSuccess) return status;
-  std::uint64_t packed = facts.ordinal < remembered ? known[facts.ordinal].load(std::memory_order_relaxed) : 0;
+  std::uint64_t packed =
+      facts.ordinal < remembered ? known[facts.ordinal].load(std::memory_order_relaxed) : 0;
   if (packed == 0) {
     int major = 0, cooperative = 0;
     const struct {
@@ -40,8 +41,10 @@ inline cudaError_t current_device(device_facts &facts) {
       if (status != cudaSuccess) return status;
     }
     const bool pipelines = major >= 9 && cooperative != 0;
-    packed = static_cast<std::uint64_t>(facts.multiprocessors) | static_cast<std::uint64_t>(facts.shared_bytes) << 16 |
-             std::uint64_t{cooperative != 0} << 61 | std::uint64_t{pipelines} << 62 | std::uint64_t{1} << 63;
+    packed = static_cast<std::uint64_t>(facts.multiprocessors) |
+             static_cast<std::uint64_t>(facts.shared_bytes) << 16 |
+             std::uint64_t{cooperative != 0} << 61 | std::uint64_t{pipelines} << 62 |
+             std::uint64_t{1} << 63;
     if (facts.ordinal < remembered) known[facts.ordinal].store(packed, std::memory_order_relaxed);
   }
   facts.multiprocessors = static_cast<int>(packed & 0xffff);
@@ -51,8 +54,8 @@ inline cudaError_t current_device(device_facts &facts) {
   return cudaSuccess;
 }
 
-/// Whether `stream` is being captured and has a part of the device alone, a green context's. Launches are then taken down whatever
-/// room they need, and the graph could not be made of them.
+/// Whether `stream` is being captured and has a part of the device alone, a green context's.
+/// Launches are then taken down whatever room they need, and the graph could not be made of them.
 inline bool captures_for_a_part(cudaStream_t stream) {
 #if CUDART_VERSION >= 12050
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
@@ -60,11 +63,12 @@ inline bool captures_for_a_part(cudaStream_t stream) {
   cudaDriverEntryPointQueryResult found;
   const bool may = cudaStreamIsCapturing(stream, &capturing) == cudaSuccess &&
                    (capturing == cudaStreamCaptureStatusNone ||
-                    cudaGetDriverEntryPointByVersion("cuStreamGetGreenCtx", &entry, 12040, cudaEnableDefault, &found) ==
-                        cudaSuccess);
+                    cudaGetDriverEntryPointByVersion("cuStreamGetGreenCtx", &entry, 12040,
+                                                     cudaEnableDefault, &found) == cudaSuccess);
   if (!may) cudaGetLastError(); // what follows is refused for what it is, if it is
   using function = int (*)(cudaStream_t, void **);
-  return entry != nullptr && reinterpret_cast<function>(entry)(stream, &part) == 0 && part != nullptr;
+  return entry != nullptr && reinterpret_cast<function>(entry)(stream, &part) == 0 &&
+         part != nullptr;
 #else
   static_cast<void>(stream);
   return false;

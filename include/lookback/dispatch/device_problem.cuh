@@ -3,7 +3,7 @@
 // values of every kind.
 #pragma once
 
-#include <lookback/core/by_key.cuh>
+#include <lookback/core/segments.cuh>
 
 namespace lookback::detail {
 
@@ -125,8 +125,8 @@ struct device_problem {
   static auto exclusive_by_key(Keys keys, Values values, Output out, Equal equal, Operator op,
                                Init init) {
     static_assert(!door_initial<Init>::deferred,
-                  "lookback::DeviceScan::ExclusiveScanByKey: the initial value must be a value that "
-                  "the host knows. Only scans without keys accept FutureValue and "
+                  "lookback::DeviceScan::ExclusiveScanByKey: the initial value must be a value "
+                  "that the host knows. Only scans without keys accept FutureValue and "
                   "cuda::args::deferred.");
     using total = accumulator<Operator, Values, Init>;
     return make_exclusive_by_key<total>(keys, values, out, static_cast<total>(init), equal, op);

@@ -187,14 +187,17 @@ cudaError_t scan_in(const Env &env, const Problem &problem, std::int64_t n) {
                 "provides one");
   const cudaStream_t stream = stream_of(env);
   std::size_t bytes = 0;
-  cudaError_t status = scan(nullptr, bytes, problem, n, stream);
+  cudaError_t status = strategies<>::scan(nullptr, bytes, problem, n, launcher(stream));
   if (status != cudaSuccess) return status;
   char unused; // one tile needs no storage, so any address will do
-  if (bytes <= sizeof(unused)) return scan(&unused, bytes, problem, n, stream);
+  if (bytes <= sizeof(unused))
+    return strategies<>::scan(&unused, bytes, problem, n, launcher(stream));
   const auto resource = resource_of(env);
   resource_storage<std::decay_t<decltype(resource)>> storage(resource, stream);
   status = storage.allocate(bytes);
-  return status != cudaSuccess ? status : scan(storage.address(), bytes, problem, n, stream);
+  return status != cudaSuccess
+             ? status
+             : strategies<>::scan(storage.address(), bytes, problem, n, launcher(stream));
 }
 
 } // namespace lookback::detail

@@ -1,236 +1,286 @@
 // SPDX-License-Identifier: MIT
-// One launch of each kernel, and what the device must be asked before it: once for each kernel and device, not for each call.
+// The launcher of all strategies, and its queries of the device: asked once for each kernel and
+// device, not for each call.
 #pragma once
 
+#include <lookback/carry/cluster_carry.cuh>
 #include <lookback/core/standard.cuh>
-#include <lookback/device/decoupled_look_back.cuh>
-#include <lookback/device/look_ahead.cuh>
 #include <lookback/dispatch/device.cuh>
-#include <lookback/dispatch/tuning.cuh>
-#include <lookback/dispatch/workspace.cuh>
+#include <lookback/dispatch/first_of.cuh>
 
 #include <cuda_runtime_api.h>
 
+#include <limits>
+
 namespace lookback::detail {
 
-// Every translation unit has kernels of its own, built for its own architectures, so what is said of a kernel below has internal
-// linkage.
+// Every translation unit has its own kernels, built for its own architectures, so the answers about
+// a kernel below have internal linkage.
+template <int First, int... Rest>
+struct architecture_list { // sorted
+  static constexpr int first = First;
+};
 #if defined(__CUDA_ARCH_LIST__)
-constexpr int built_architectures[] = {__CUDA_ARCH_LIST__}; // sorted
+using built_architectures = architecture_list<__CUDA_ARCH_LIST__>;
 #else
-constexpr int built_architectures[] = {0};
+using built_architectures = architecture_list<0>;
 #endif
 namespace {
 struct this_translation_unit;
 }
 
-/// Whether every architecture in this binary waits for its predecessor inside the kernel, so that the scan's launch may
-/// overlap the state's initialisation. A binary that could fall back to older code must not.
-constexpr bool launches_may_overlap = built_architectures[0] >= 900;
+/// Whether the code for every architecture in this binary waits for the previous kernel, so that
+/// the scan's launch may overlap the initialisation of its state. If a device could run older code,
+/// which does not wait, launches must not overlap.
+constexpr bool launches_may_overlap = built_architectures::first >= 900;
 
-/// Whether the code of `kernel` that the device runs is for sm_90: older code of these kernels is empty.
-template <class Kernel>
-cudaError_t ask_for_sm_90_code(Kernel kernel, bool &has) {
+/// Whether a launch whose blocks must be resident together failed for lack of room: the caller may
+/// use fewer multiprocessors than the device has.
+inline bool is_too_large(cudaError_t status) {
+  return status == cudaErrorCooperativeLaunchTooLarge || status == cudaErrorLaunchOutOfResources ||
+         status == cudaErrorInvalidClusterSize || status == cudaErrorInvalidConfiguration;
+}
+
+/// A question about a kernel and its block on the current device.
+using question = cudaError_t(const void *kernel, const block_shape &block,
+                             const device_facts &device, unsigned &answer);
+
+/// The architecture of the kernel's code that the device runs, 900 for sm_90.
+inline cudaError_t ask_for_code(const void *kernel, const block_shape &, const device_facts &,
+                                unsigned &architecture) {
   cudaFuncAttributes attributes{};
   const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel);
-  has = status == cudaSuccess && attributes.ptxVersion >= 90;
+  if (status == cudaSuccess) architecture = static_cast<unsigned>(attributes.ptxVersion) * 10;
   return status;
 }
 
-/// What a launch asks for beside its grid. A kernel that follows the one that prepares its state may start beside it.
-struct launch_attributes {
-  cudaLaunchAttribute all[2];
-  unsigned count = 0;
-
-  void cluster(unsigned blocks) {
-    cudaLaunchAttribute &one = all[count++];
-    one.id = cudaLaunchAttributeClusterDimension;
-    one.val.clusterDim.x = blocks;
-    one.val.clusterDim.y = one.val.clusterDim.z = 1;
-  }
-  void cooperative() {
-    cudaLaunchAttribute &one = all[count++];
-    one.id = cudaLaunchAttributeCooperative;
-    one.val.cooperative = 1;
-  }
-  void overlaps_previous() {
-    if (!launches_may_overlap) return;
-    cudaLaunchAttribute &one = all[count++];
-    one.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    one.val.programmaticStreamSerializationAllowed = 1;
-  }
-};
-
-inline cudaLaunchConfig_t launch_of(unsigned blocks, int warps, std::size_t shared_bytes, launch_attributes &attributes,
-                                    cudaStream_t stream) {
+/// Blocks of the kernel's largest cluster.
+inline cudaError_t ask_for_cluster(const void *kernel, const block_shape &block,
+                                   const device_facts &device, unsigned &blocks) {
+  unsigned code = 0;
+  if (!device.pipelines) return cudaSuccess;
+  cudaError_t status = ask_for_code(kernel, block, device, code);
+  if (code < 900) return status;
+  status = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  if (status != cudaSuccess) return status;
   cudaLaunchConfig_t launch{};
-  launch.stream = stream;
-  launch.gridDim = dim3(blocks);
-  launch.blockDim = dim3(warps * simt::warp_threads);
-  launch.dynamicSmemBytes = shared_bytes;
-  launch.attrs = attributes.all;
-  launch.numAttrs = attributes.count;
-  return launch;
+  launch.gridDim = dim3(cluster_tiles_at_most);
+  launch.blockDim = dim3(static_cast<unsigned>(block.threads));
+  launch.dynamicSmemBytes = block.shared_bytes;
+  int size = 1;
+  status = cudaOccupancyMaxPotentialClusterSize(&size, kernel, &launch);
+  if (status == cudaSuccess)
+    blocks = std::min(static_cast<unsigned>(std::max(size, 1)), cluster_tiles_at_most);
+  return status;
 }
 
-/// The ways to the same bits.
-enum class path { fastest, cluster, wave, look_back, look_ahead };
-
-/// Empties the cells and saves `saved`, in a kernel of its own before the scan.
-template <class Problem, class Saved>
-LOOKBACK_HOST_INLINE cudaError_t launch_prepare(const workspace<Problem> &layout, char *base, const Saved &saved,
-                                                unsigned tiles, cudaStream_t stream) {
-  const std::size_t words = layout.zeroed_bytes() / sizeof(std::uint64_t);
-  auto *const zeroed = reinterpret_cast<std::uint64_t *>(base);
-  const auto blocks = std::min(static_cast<unsigned>((words - 1) / prepare_threads + 1), prepare_blocks_at_most);
-  launch_attributes none;
-  const cudaLaunchConfig_t launch = launch_of(blocks, prepare_threads / simt::warp_threads, 0, none, stream);
-  return cudaLaunchKernelEx(&launch, prepare_kernel<Saved>, saved, tiles, zeroed, words);
+/// Blocks that the device holds at once.
+inline cudaError_t ask_for_resident(const void *kernel, const block_shape &block,
+                                    const device_facts &device, unsigned &blocks) {
+  if (!device.cooperates) return cudaSuccess;
+  int of_one = 0; // blocks of one multiprocessor
+  const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &of_one, kernel, block.threads, block.shared_bytes);
+  blocks = static_cast<unsigned>(of_one * device.multiprocessors);
+  return status;
 }
 
-/// One tile, tiles that are one cluster or one wave, or the look-back: the kernel says which, and `by` what its blocks are.
-template <class Problem, class Tuning>
-LOOKBACK_HOST_INLINE cudaError_t launch_tiles(const Problem &problem,
-                                              const tile_state<typename Problem::accumulator> &state, std::uint64_t n,
-                                              path by, cudaStream_t stream) {
-  constexpr look_back_tuning tuning = Tuning::value;
-  using storage = tile_storage<Problem, Tuning>;
-  static_assert(fits<Problem, Tuning>, "this strategy does not support the problem");
-  const auto tiles = static_cast<unsigned>(Problem::shape::tiles(n));
-  launch_attributes attributes;
-  const bool is_cluster = by == path::cluster && tuning.where == look::around;
-  if (is_cluster) attributes.cluster(tiles);
-  if (tuning.is_together() && !is_cluster) attributes.cooperative();
-  if (tuning.where == look::back) attributes.overlaps_previous();
-  const int warps = is_cluster ? tuning.warps : tuning.block_warps();
-  const cudaLaunchConfig_t launch = launch_of(tiles, warps, sizeof(storage), attributes, stream);
-  return cudaLaunchKernelEx(&launch, decoupled_look_back_kernel<Problem, Tuning>, problem, state, n);
+/// 1 if the device runs the kernel's sm_90 code and has enough shared memory, otherwise 0. If 1,
+/// raises the kernel's limit of shared memory.
+inline cudaError_t ask_for_sm_90(const void *kernel, const block_shape &block,
+                                 const device_facts &device, unsigned &can) {
+  const int bytes = static_cast<int>(block.shared_bytes);
+  unsigned code = 0;
+  if (!device.pipelines || device.shared_bytes < bytes) return cudaSuccess;
+  const cudaError_t status = ask_for_code(kernel, block, device, code);
+  if (code < 900) return status;
+  can = 1;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
 }
 
-/// A scan of large elements, with its state prepared if there is more than one tile.
-template <class Problem>
-LOOKBACK_HOST_INLINE cudaError_t launch_large(const Problem &problem,
-                                              const tile_state<typename Problem::accumulator> &state, std::uint64_t n,
-                                              cudaStream_t stream) {
-  const auto tiles = static_cast<unsigned>(Problem::shape::tiles(n));
-  launch_attributes attributes;
-  if (tiles > 1) attributes.overlaps_previous();
-  const cudaLaunchConfig_t launch =
-      launch_of(tiles, 1, sizeof(typename large_scan<Problem>::storage), attributes, stream);
-  return cudaLaunchKernelEx(&launch, large_scan_kernel<Problem>, problem, state, n);
+/// The answers to a question about a kernel, one for each device.
+struct answers {
+  std::atomic<unsigned> known[device_facts::remembered]; // the answer + 1
+};
+/// The answers about the kernel with this Block, in this translation unit.
+template <class Block, class = this_translation_unit>
+answers &answers_of() {
+  static answers all;
+  return all;
 }
-
-/// The look-back, behind the kernel that prepares its state in `base`.
-template <class Problem>
-cudaError_t launch_look_back(Problem problem, const workspace<Problem> &layout, char *base, std::uint64_t n,
-                             cudaStream_t stream) {
-  const auto tiles = static_cast<unsigned>(Problem::shape::tiles(n));
-  const auto launch = [&](const auto &saved, const auto &scanned) {
-    using scanned_type = std::decay_t<decltype(scanned)>;
-    const cudaError_t status = launch_prepare(layout, base, saved, tiles, stream);
-    if (status != cudaSuccess) return status;
-    if constexpr (is_large<scanned_type>)
-      return launch_large(scanned, layout.state(base), n, stream);
-    else
-      return launch_tiles<scanned_type, look_back_tiles<scanned_type>>(scanned, layout.state(base), n, path::look_back,
-                                                                       stream);
-  };
-  static_assert(!reads_initial<Problem> || !boundary_of<typename Problem::input_type>::exists,
-                "a scan by key must not read its initial value on the device");
-  if constexpr (reads_initial<Problem>) {
-    auto *const place = layout.initial(base);
-    return launch(initial_to_save_at(place, problem), with_initial_at(place, problem));
-  } else if constexpr (boundary_of<typename Problem::input_type>::exists) {
-    problem.input.bind_boundary(layout.boundary(base));
-    return launch(problem.input, problem);
-  } else {
-    return launch(no_initial{}, problem);
+/// Asks once for each device. Concurrent first calls may ask twice, and get the same answer. A
+/// question that failed is answered by `worst`, and asked again at the next call.
+LOOKBACK_HOST_NOINLINE inline unsigned ask_once(answers &all, question *ask, unsigned worst,
+                                                const void *kernel, const block_shape &block,
+                                                const device_facts &device) {
+  const bool remembers = device.ordinal < device_facts::remembered;
+  const unsigned found = remembers ? all.known[device.ordinal].load(std::memory_order_relaxed) : 0;
+  if (found != 0) return found - 1;
+  unsigned answer = worst;
+  if (ask(kernel, block, device, answer) != cudaSuccess) {
+    cudaGetLastError(); // the caller must not see this error
+    return worst;
   }
+  if (remembers) all.known[device.ordinal].store(answer + 1, std::memory_order_relaxed);
+  return answer;
 }
 
-/// `ask()` once for each device; the same when racing first calls ask twice. What could not be answered is asked again, and `Worst`
-/// until then.
-template <class Ask, unsigned Worst, class = this_translation_unit>
-class asked_once {
+/// A stream of the current device, as strategies see it (strategy/strategy.cuh). Kernels are
+/// launched one after the other until a launch fails.
+///
+/// Each translation unit has a launcher of its own, and with it its own instances of every strategy
+/// and of the dispatch: units differ in their kernels, in the architectures of these, and in the
+/// default stream that the CUDA runtime's launch function uses. The linker must not keep one for
+/// all.
+template <class = this_translation_unit>
+class unit_launcher {
 public:
-  static unsigned of(const device_facts &device) {
-    static std::atomic<unsigned> known[device_facts::remembered]; // the answer + 1
-    const bool remembers = device.ordinal < device_facts::remembered;
-    const unsigned found = remembers ? known[device.ordinal].load(std::memory_order_relaxed) : 0;
-    if (found != 0) return found - 1;
-    unsigned answer = Worst;
-    if (Ask::ask(device, answer) != cudaSuccess) {
-      cudaGetLastError(); // a device that cannot is no error of the caller's
-      return Worst;
+  using status_type = cudaError_t;
+  unit_launcher(cudaStream_t stream) : stream_(stream) {}
+
+  cudaError_t status() const { return status_; }
+  bool refused() const { return refused_; }
+  cudaError_t refuse(refusal why) {
+    if (status_ == cudaSuccess)
+      status_ = why == refusal::invalid_value ? cudaErrorInvalidValue : cudaErrorNotSupported;
+    return status_;
+  }
+  /// Clears the error of a refused launch, before the next strategy is tried.
+  LOOKBACK_HOST_NOINLINE void forgive() {
+    if (left_error_) cudaGetLastError();
+    status_ = cudaSuccess;
+    left_error_ = refused_ = false;
+  }
+  const launch_record &latest() const { return latest_; }
+
+  /// The arguments have the types of the kernel's parameters; only a pointer may differ, by const.
+  template <class... Parameters, class... Arguments>
+  void operator()(void (*kernel)(Parameters...), const block_shape &block, const launch_grid &grid,
+                  const Arguments &...arguments) {
+    static_assert(((std::is_same<Parameters, Arguments>::value ||
+                    (std::is_pointer<Parameters>::value &&
+                     std::is_convertible<Arguments, Parameters>::value)) &&
+                   ...),
+                  "an argument has another type than the kernel's parameter");
+    const void *const addresses[] = {static_cast<const void *>(&arguments)..., nullptr};
+    launch(reinterpret_cast<const void *>(kernel), block, grid,
+           const_cast<void **>(static_cast<const void *const *>(addresses)));
+  }
+
+  template <class Block, class Kernel>
+  block_shape shape(Kernel kernel) {
+    return shape_by<Block>(reinterpret_cast<const void *>(kernel), built_architectures{});
+  }
+  unsigned multiprocessors() { return static_cast<unsigned>(device().multiprocessors); }
+  template <class Block, class Kernel>
+  unsigned cluster_blocks(Kernel kernel) {
+    return ask<Block>(ask_for_cluster, 1, reinterpret_cast<const void *>(kernel));
+  }
+  template <class Block, class Kernel>
+  unsigned resident_blocks(Kernel kernel) {
+    return ask<Block>(ask_for_resident, 0, reinterpret_cast<const void *>(kernel));
+  }
+  template <class Block, class Kernel>
+  bool can_run(Kernel kernel) {
+    return ask<Block>(ask_for_sm_90, 0, reinterpret_cast<const void *>(kernel)) != 0;
+  }
+
+private:
+  LOOKBACK_HOST_NOINLINE const device_facts &device() {
+    if (!asked_ && status_ == cudaSuccess) status_ = current_device(device_);
+    asked_ = true;
+    return device_;
+  }
+
+  /// Each Block is used for one question only: answers_of<Block>() holds its answers.
+  template <class Block>
+  unsigned ask(question *what, unsigned worst, const void *kernel) {
+    const device_facts &facts = device();
+    if (status_ != cudaSuccess) return worst;
+    const block_shape block = shape_by<Block>(kernel, built_architectures{});
+    return ask_once(answers_of<Block>(), what, worst, kernel, block, facts);
+  }
+
+  template <class Block>
+  struct code_of {};
+  /// Asks the device which architecture's code it runs, but only if the rows for this binary's
+  /// architectures differ.
+  template <class Block, int First, int... Rest>
+  block_shape shape_by([[maybe_unused]] const void *kernel, architecture_list<First, Rest...>) {
+    block_shape chosen = shape_for<Block, First>;
+    if constexpr (!((shape_for<Block, First> == shape_for<Block, Rest>)&&...)) {
+      const unsigned code =
+          ask_once(answers_of<code_of<Block>>(), ask_for_code, First, kernel, chosen, device());
+      ((code == Rest ? void(chosen = shape_for<Block, Rest>) : void()), ...);
     }
-    if (remembers) known[device.ordinal].store(answer + 1, std::memory_order_relaxed);
-    return answer;
+    return chosen;
   }
-};
+  template <class Block, int Architecture>
+  static constexpr block_shape
+      shape_for = Block::template of<typename Block::rows::template at<Architecture>>::shape();
 
-/// Tiles that one cluster of this kernel can have on this device.
-template <class Problem, class Tuning>
-struct largest_cluster : asked_once<largest_cluster<Problem, Tuning>, 1> {
-  static cudaError_t ask(const device_facts &device, unsigned &tiles) {
-    const auto kernel = decoupled_look_back_kernel<Problem, Tuning>;
-    if (!device.pipelines) return cudaSuccess;
-    bool has_code = false;
-    cudaError_t status = ask_for_sm_90_code(kernel, has_code);
-    if (!has_code) return status;
-    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    if (status != cudaSuccess) return status;
-    launch_attributes none;
-    const cudaLaunchConfig_t launch =
-        launch_of(cluster_tiles_at_most, Tuning::value.warps, sizeof(tile_storage<Problem, Tuning>), none, nullptr);
-    int size = 1;
-    status = cudaOccupancyMaxPotentialClusterSize(&size, kernel, &launch);
-    if (status == cudaSuccess) tiles = std::min(static_cast<unsigned>(std::max(size, 1)), cluster_tiles_at_most);
-    return status;
+  LOOKBACK_HOST_NOINLINE void launch(const void *kernel, const block_shape &block,
+                                     const launch_grid &grid, void **arguments) {
+    cudaLaunchAttribute attribute;
+    cudaLaunchConfig_t config;
+    if (!begin(kernel, block, grid, config, attribute)) return;
+    status_ = cudaLaunchKernelExC(&config, kernel, arguments);
+    left_error_ = status_ != cudaSuccess;
+    refused_ = is_too_large(status_);
   }
-};
-
-/// Tiles that this device can hold at once.
-template <class Problem, class Tuning>
-struct largest_wave : asked_once<largest_wave<Problem, Tuning>, 0> {
-  static cudaError_t ask(const device_facts &device, unsigned &tiles) {
-    if (!device.cooperates) return cudaSuccess;
-    int blocks = 0;
-    const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &blocks, decoupled_look_back_kernel<Problem, Tuning>, Tuning::value.block_warps() * simt::warp_threads,
-        sizeof(tile_storage<Problem, Tuning>));
-    constexpr unsigned at_most = wave_groups_at_most * Problem::shape::group_tiles;
-    tiles = std::min(static_cast<unsigned>(blocks * device.multiprocessors), at_most);
-    return status;
+  /// Whether the kernel can be launched. `launch` receives the configuration, which points to
+  /// `attribute`.
+  bool begin(const void *kernel, const block_shape &block, const launch_grid &grid,
+             cudaLaunchConfig_t &launch, cudaLaunchAttribute &attribute) {
+    if (status_ != cudaSuccess) return false;
+    if (grid.blocks > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
+      status_ = cudaErrorInvalidValue;
+    else if (grid.together != residency::none && captures_for_a_part(stream_))
+      status_ = cudaErrorCooperativeLaunchTooLarge;
+    else if (block.shared_bytes > default_shared_bytes && !block.asked_for)
+      status_ = ask_for_shared(kernel, block.shared_bytes);
+    latest_ = {block, grid};
+    if (logs_calls() && ask_for_code(kernel, block, device_, latest_.architecture) != cudaSuccess)
+      cudaGetLastError();
+    launch = {};
+    attribute = {};
+    launch.stream = stream_;
+    launch.gridDim = dim3(static_cast<unsigned>(grid.blocks));
+    launch.blockDim = dim3(static_cast<unsigned>(block.threads));
+    launch.dynamicSmemBytes = block.shared_bytes;
+    launch.attrs = &attribute;
+    launch.numAttrs = 1;
+    if (grid.together == residency::cluster) {
+      attribute.id = cudaLaunchAttributeClusterDimension;
+      attribute.val.clusterDim.x = static_cast<unsigned>(grid.blocks);
+      attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    } else if (grid.together == residency::grid) {
+      attribute.id = cudaLaunchAttributeCooperative;
+      attribute.val.cooperative = 1;
+    } else if (grid.may_overlap && launches_may_overlap) {
+      attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attribute.val.programmaticStreamSerializationAllowed = 1;
+    } else {
+      launch.numAttrs = 0;
+    }
+    refused_ = is_too_large(status_);
+    return status_ == cudaSuccess;
   }
-};
-
-/// Blocks of the pipeline that a multiprocessor of this device can hold: one or none. Its shared memory must be asked for.
-template <class Problem, class Tuning>
-struct can_launch_look_ahead : asked_once<can_launch_look_ahead<Problem, Tuning>, 0> {
-  static cudaError_t ask(const device_facts &device, unsigned &blocks) {
-    constexpr int bytes = sizeof(look_ahead_storage<Problem, Tuning>);
-    const auto kernel = look_ahead_kernel<Problem, Tuning>;
-    if (!device.pipelines || device.shared_bytes < bytes) return cudaSuccess;
-    bool has_code = false;
-    const cudaError_t status = ask_for_sm_90_code(kernel, has_code);
-    if (!has_code) return status;
-    blocks = 1;
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  cudaError_t ask_for_shared(const void *kernel, std::size_t bytes) {
+    if (device().shared_bytes < static_cast<int>(bytes))
+      return status_ != cudaSuccess ? status_ : cudaErrorInvalidConfiguration;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                static_cast<int>(bytes));
   }
-};
 
-/// The pipeline: as many blocks as the device has multiprocessors.
-template <class Problem, class Tuning>
-LOOKBACK_HOST_INLINE cudaError_t launch_look_ahead(const Problem &problem,
-                                                   const tile_state<typename Problem::accumulator> &state,
-                                                   std::uint64_t n, const device_facts &device, cudaStream_t stream) {
-  launch_attributes attributes;
-  attributes.cooperative();
-  const auto blocks =
-      std::min(static_cast<unsigned>(Problem::shape::tiles(n)), static_cast<unsigned>(device.multiprocessors));
-  const cudaLaunchConfig_t launch =
-      launch_of(blocks, Tuning::value.warps(), sizeof(look_ahead_storage<Problem, Tuning>), attributes, stream);
-  return cudaLaunchKernelEx(&launch, look_ahead_kernel<Problem, Tuning>, problem, state, n);
-}
+  cudaStream_t stream_;
+  cudaError_t status_ = cudaSuccess;
+  bool refused_ = false;
+  bool left_error_ = false; // whether the latest launch set CUDA's last error
+  bool asked_ = false;      // whether device_ has been queried
+  device_facts device_;
+  launch_record latest_;
+};
+using launcher = unit_launcher<>;
 
 } // namespace lookback::detail

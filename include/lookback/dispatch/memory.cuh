@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Temporary storage for the Thrust doors. Outside of a stream capture it comes from a pool for each
-// device: CUDA's own, stream-ordered and thread-safe. The pool keeps its memory, so that a later call
-// of the same size allocates nothing. Inside a capture the storage belongs to the graph.
+// device: CUDA's own, stream-ordered and thread-safe. The pool keeps its memory, so that a later
+// call of the same size allocates nothing. Inside a capture the storage belongs to the graph.
 #pragma once
 
 #include <lookback/core/standard.cuh>

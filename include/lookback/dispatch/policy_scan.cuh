@@ -2,8 +2,8 @@
 // A scan on a Thrust CUDA policy: its stream, its memory, its synchronisation, its errors.
 #pragma once
 
-#include <lookback/dispatch/algorithm.cuh>
 #include <lookback/dispatch/memory.cuh>
+#include <lookback/dispatch/why_not.cuh>
 
 #include <thrust/memory.h>
 #include <thrust/system/cuda/detail/util.h>
@@ -143,10 +143,9 @@ public:
     if (bytes == 0) return;
     thrust::cuda_cub::throw_on_error(
         memory_.allocate(bytes, graph),
-        graph == nullptr
-            ? "lookback: allocating temporary storage"
-            : "lookback: allocating temporary storage for the captured graph; "
-              "par(allocator).on(stream) uses your allocator instead");
+        graph == nullptr ? "lookback: allocating temporary storage"
+                         : "lookback: allocating temporary storage for the captured graph; "
+                           "par(allocator).on(stream) uses your allocator instead");
   }
   void *address() { return memory_.address(); }
 
@@ -167,7 +166,8 @@ LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm,
   const cudaStream_t stream = stream_here(thrust::cuda_cub::stream(policy));
   const auto problem = make();
   std::size_t bytes = 0;
-  const cudaError_t sized = scan_by(algorithm, nullptr, bytes, problem, n, stream);
+  const cudaError_t sized =
+      strategies<Algorithm>::scan(nullptr, bytes, problem, n, launcher(stream));
   throw_on_error(sized, sized == cudaErrorInvalidValue
                             ? "lookback: too many elements: a scan has at most 2^31 - 1 tiles, by "
                               "default of 16 KB"
@@ -184,9 +184,9 @@ LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm,
   std::conditional_t<uses_pool<Derived>::value, pool_storage<Derived>, policy_storage<Derived>>
       storage(policy, stream, graph, allocates ? bytes : 0);
   void *const address = allocates ? storage.address() : &unused;
-  const cudaError_t status = scan_by(algorithm, address, bytes, problem, n, stream);
-  if (status != cudaSuccess)
-    throw_on_error(status, std::string(why_not(algorithm, status, problem, n)).c_str());
+  const cudaError_t status =
+      strategies<Algorithm>::scan(address, bytes, problem, n, launcher(stream));
+  if (status != cudaSuccess) throw_on_error(status, why_not(algorithm, status, problem, n).c_str());
   // In a capture there is nothing to wait for, and asking would end it.
   if (synchronizes && graph == nullptr)
     throw_on_error(cudaStreamSynchronize(stream), "lookback: waiting for the stream of the scan");

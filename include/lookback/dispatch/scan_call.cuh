@@ -2,10 +2,10 @@
 // From the arguments of a call at the Thrust door to its problem, and to the place where it runs.
 #pragma once
 
-#include <lookback/core/by_key.cuh>
+#include <lookback/core/segments.cuh>
 #include <lookback/core/serial_scan.cuh>
 #if defined(__CUDACC__)
-#include <lookback/core/simt.cuh>
+#include <lookback/arch/simt.cuh>
 #include <lookback/dispatch/policy_scan.cuh>
 #endif
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sums of floating-point numbers on the calling thread, row after row: nothing is kept but what is to the left.
+// Scans of floating-point sums on the calling thread, one row after another: only the prefix is
+// kept.
 #pragma once
 
 #include <lookback/host/lone_scan.cuh>
@@ -18,27 +19,28 @@ void scan_float_sum(const Problem &problem, std::int64_t n) {
   auto op = problem.op;
   tiles_before<Problem> tiles(problem);
   row_network<T> rows;
-  bool has_base = tiles.prefix().exists();
-  T base = has_base ? tiles.prefix().value() : T{}; // everything left of the row
+  bool has_prefix = tiles.prefix().exists();
+  T prefix = has_prefix ? tiles.prefix().value() : T{}; // of the row
   auto items = problem.input;
   T *results = problem.output;
   for (int r = 0; n >= shape::row_elements; n -= shape::row_elements) {
-    const T total = has_base ? simt::scan_row_of_sums<inclusive, true>(items, base, results)
-                             : simt::scan_row_of_sums<inclusive, false>(items, base, results);
-    const T through = rows.push(r, total, op); // R, inclusive
-    base = tiles.prefix().exists() ? op(tiles.prefix().value(), through) : through;
-    has_base = true;
+    const T aggregate = has_prefix
+                            ? simt::scan_row_of_sums<inclusive, true>(items, prefix, results)
+                            : simt::scan_row_of_sums<inclusive, false>(items, prefix, results);
+    const T through = rows.push(r, aggregate, op); // R, inclusive
+    prefix = extend_left_side(tiles.prefix().get(), through, op);
+    has_prefix = true;
     if (++r == shape::tile_rows) {
       tiles.push(through, op);
-      base = tiles.prefix().value();
+      prefix = tiles.prefix().value();
       r = 0;
     }
     items += shape::row_elements;
     results += shape::row_elements;
   }
   if (n > 0)
-    scan_row<Problem>(items_view<Problem>(items), results, static_cast<int>(n), has_base ? &base : nullptr, op,
-                      problem.project);
+    scan_row<Problem>(items_view<Problem>(items), results, static_cast<int>(n),
+                      has_prefix ? &prefix : nullptr, op, problem.project);
 }
 
 } // namespace lookback::detail

@@ -1,48 +1,51 @@
 // SPDX-License-Identifier: MIT
-// Sums of integers on a CPU. Addition of integers gives the same bits in any order, so what costs least is taken: a
-// running sum.
+// Scans of integer sums on a CPU. Integer addition gives the same bits in any order, so the
+// cheapest order is used: a running sum.
 #pragma once
 
 #include <lookback/host/tile.cuh>
 
 namespace lookback::detail {
 
-template <class Problem, class T = typename Problem::accumulator>
+template <class Problem>
 inline constexpr bool is_integer_sum =
-    std::is_integral<T>::value && !std::is_same<T, bool>::value && adds<decltype(Problem::op), T>::value;
+    sums_integers<Problem> &&std::is_integral<typename Problem::accumulator>::value;
 
-/// a + b modulo 2^bits: a sum of a part may overflow where the whole does not.
+/// a + b modulo 2^bits: the sum of a part may overflow when the sum of all elements does not.
 template <class T>
 T wrapping_sum(T a, T b) {
   using unsigned_type = std::make_unsigned_t<T>;
-  return static_cast<T>(static_cast<unsigned_type>(static_cast<unsigned_type>(a) + static_cast<unsigned_type>(b)));
+  return static_cast<T>(
+      static_cast<unsigned_type>(static_cast<unsigned_type>(a) + static_cast<unsigned_type>(b)));
 }
 
-/// Writes the results of items `first` to `count`, one by one; `running` is the sum of everything to their left. Returns it with the
-/// items added.
+/// Writes the results of items `first` to `count`, one by one. `running` is their prefix; returns
+/// it with the items added.
 template <class Problem, class Items, class Output, class T>
-T scan_sum_serially(const Problem &problem, const Items &items, Output output, std::int64_t first, std::int64_t count,
-                    T running) {
+T scan_sum_serially(const Problem &problem, const Items &items, Output output, std::int64_t first,
+                    std::int64_t count, T running) {
   for (std::int64_t i = first; i < count; ++i) {
     const T item = items[i];
     const T through = wrapping_sum(running, item);
-    output[i] = static_cast<typename Problem::stored>(problem.project(Problem::inclusive ? through : running, item));
+    output[i] = static_cast<typename Problem::stored>(
+        problem.project(Problem::inclusive ? through : running, item));
     running = through;
   }
   return running;
 }
-/// The same of `count` items, as many of them together as fit in the CPU's vectors.
+/// The same for `count` items, in CPU vectors if possible.
 template <class Problem, class Items, class Output, class T>
-T scan_sum(const Problem &problem, const Items &items, Output output, std::int64_t count, T running) {
+T scan_sum(const Problem &problem, const Items &items, Output output, std::int64_t count,
+           T running) {
   std::int64_t i = 0;
   if constexpr (is_unchanged<Problem, Items, Output>)
     i = simt::running_sums<Problem::inclusive>(&items[0], output, count, running);
   return scan_sum_serially(problem, items, output, i, count, running);
 }
 
-/// What is left of the first element.
+/// The prefix of the first element.
 template <class Problem, class T = typename Problem::accumulator>
-T sum_before(const Problem &problem) {
+T initial_sum(const Problem &problem) {
   if constexpr (Problem::initial_type::exists)
     return static_cast<T>(problem.initial.value);
   else
@@ -51,7 +54,7 @@ T sum_before(const Problem &problem) {
 /// The whole scan on the calling thread.
 template <class Problem>
 void scan_sum(const Problem &problem, std::int64_t n) {
-  scan_sum(problem, items_view<Problem>(problem.input), problem.output, n, sum_before(problem));
+  scan_sum(problem, items_view<Problem>(problem.input), problem.output, n, initial_sum(problem));
 }
 
 /// A tile of a sum, with the functions of tree_tile.
@@ -61,23 +64,25 @@ class sum_tile {
   using shape = typename Problem::shape;
 
 public:
-  explicit sum_tile(const Problem &problem, bool streams) : problem_(problem), items_(problem), streams_(streams) {}
+  explicit sum_tile(const Problem &problem, bool streams)
+      : problem_(problem), items_(problem), streams_(streams) {}
 
-  void reduce(std::ptrdiff_t first, int existing, simt::lines_to_come &coming) {
+  void reduce(std::ptrdiff_t first, int valid_items, simt::line_prefetcher &prefetcher) {
     first_ = first;
-    existing_ = existing;
-    items_.open(first, existing);
-    if (existing < shape::tile_elements) return;
+    valid_items_ = valid_items;
+    items_.open(first, valid_items);
+    if (valid_items < shape::tile_elements) return;
     const auto items = items_.from(0);
-    T total{};
+    T aggregate{};
     for (int r = 0; r < shape::tile_rows; ++r) {
-      coming.ask(row_bytes);
-      for (int i = r * row; i < (r + 1) * row; ++i) total = wrapping_sum(total, static_cast<T>(items[i]));
+      prefetcher.prefetch(row_bytes);
+      for (int i = r * row; i < (r + 1) * row; ++i)
+        aggregate = wrapping_sum(aggregate, static_cast<T>(items[i]));
     }
-    total_ = total;
+    aggregate_ = aggregate;
   }
-  const T &total() const { return total_; }
-  void scan(const T *prefix, simt::lines_to_come &coming) {
+  const T &aggregate() const { return aggregate_; }
+  void scan(const T *prefix, simt::line_prefetcher &prefetcher) {
     const auto results = problem_.output + first_;
     T running = prefix != nullptr ? *prefix : T{};
     int i = 0;
@@ -85,16 +90,17 @@ public:
       if (streams_) {
         using stored = typename Problem::stored;
         simt::line_stream<row * sizeof(stored)> lines(results);
-        for (; i + row <= existing_; i += row) {
-          coming.ask(row_bytes);
-          running = scan_sum(problem_, items_.from(i), static_cast<stored *>(lines.next()), row, running);
+        for (; i + row <= valid_items_; i += row) {
+          prefetcher.prefetch(row_bytes);
+          running =
+              scan_sum(problem_, items_.from(i), static_cast<stored *>(lines.next()), row, running);
           lines.push();
         }
       }
     }
-    for (; i < existing_; i += row) {
-      const int count = std::min(existing_ - i, row);
-      coming.ask(row_bytes);
+    for (; i < valid_items_; i += row) {
+      const int count = std::min(valid_items_ - i, row);
+      prefetcher.prefetch(row_bytes);
       running = scan_sum(problem_, items_.from(i), results + i, count, running);
     }
   }
@@ -107,8 +113,8 @@ private:
   tile_items<Problem, shape::tile_elements> items_;
   bool streams_;
   std::ptrdiff_t first_ = 0;
-  int existing_ = 0;
-  T total_{};
+  int valid_items_ = 0;
+  T aggregate_{};
 };
 
 } // namespace lookback::detail

@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The elements of a tile, as accumulators, on one CPU thread.
+// The items of a tile as accumulators, on one CPU thread.
 #pragma once
 
+#include <lookback/arch/simt_host.cuh>
+#include <lookback/arch/simt_rows.cuh>
 #include <lookback/core/problem.cuh>
-#include <lookback/core/simt_host.cuh>
-#include <lookback/core/simt_rows.cuh>
 #include <lookback/core/standard.cuh>
-#include <lookback/host/network.cuh>
-
-#include <cuda/std/functional>
+#include <lookback/host/row_network.cuh>
 
 namespace lookback::detail {
 
-/// Whether an operator adds two values of type T in that type.
-template <class Operator, class T>
-struct adds : std::is_same<Operator, plus> {};
-template <class T>
-struct adds<std::plus<>, T> : std::true_type {};
-template <class T>
-struct adds<std::plus<T>, T> : std::true_type {};
-template <class T>
-struct adds<cuda::std::plus<>, T> : std::true_type {};
-template <class T>
-struct adds<cuda::std::plus<T>, T> : std::true_type {};
-
-/// The elements from `first` on, converted as they are read.
+/// The elements from `first` on, converted to accumulators when they are read.
 template <class Problem, class Iterator = typename Problem::input_type>
 class items_view {
   using T = typename Problem::accumulator;
@@ -43,24 +29,24 @@ private:
   Iterator first_;
 };
 
-/// The elements of one tile. Behind a pointer they are read where they are, as often as needed; any other iterator is
-/// asked once for each, before anything is written, and the answers are kept.
+/// The elements of one tile. The elements of a pointer are read in place, as often as needed. Any
+/// other iterator is read once per element, before any result is written, and the values are kept.
 template <class Problem, int Capacity>
 class tile_items {
   using T = typename Problem::accumulator;
   using item = typename Problem::item;
   using input = typename Problem::input_type;
-  static constexpr bool stay = std::is_pointer<input>::value;
+  static constexpr bool in_place = std::is_pointer<input>::value;
 
 public:
-  using view = items_view<Problem, std::conditional_t<stay, input, const T *>>;
+  using view = items_view<Problem, std::conditional_t<in_place, input, const T *>>;
 
   explicit tile_items(const Problem &problem) : input_(problem.input) {}
 
-  /// Elements `first` to `first + count` are those of the tile.
+  /// Begins a tile with elements `first` to `first + count`.
   void open(std::ptrdiff_t first, int count) {
     first_ = first;
-    if constexpr (!stay) {
+    if constexpr (!in_place) {
       kept_.clear();
       const items_view<Problem> items(input_ + first);
       for (int i = 0; i < count; ++i) kept_.set(i, items[i]);
@@ -68,7 +54,7 @@ public:
   }
   /// The tile's elements from `i` on.
   view from(int i) const {
-    if constexpr (stay)
+    if constexpr (in_place)
       return view(input_ + (first_ + i));
     else
       return view(kept_.address() + i);
@@ -77,30 +63,32 @@ public:
 private:
   input input_;
   std::ptrdiff_t first_ = 0;
-  // By key, values of 8 bytes are pairs of 16.
-  ordered_room<T, stay ? 1 : Capacity, 2 * most_in_place> kept_;
+  // Twice the usual limit: by key, a value of 8 bytes is a pair of 16 bytes.
+  ordered_storage<T, in_place ? 1 : Capacity, 2 * max_bytes_in_place> kept_;
 };
 
-/// Elements `first` to `end` of the input, if they lie in memory: for tiles to come, of which the core then waits for memory
-/// while it still has results of this tile to compute.
+/// Prefetches elements `first` to `end` of the input, if it is a pointer: the loads for the next
+/// tiles then overlap with the computation of this tile's results.
 template <class Problem>
-simt::lines_to_come lines_of(const Problem &problem, std::ptrdiff_t first, std::ptrdiff_t end) {
+simt::line_prefetcher prefetcher_of(const Problem &problem, std::ptrdiff_t first,
+                                    std::ptrdiff_t end) {
   if constexpr (std::is_pointer<typename Problem::input_type>::value)
     return {problem.input + first, problem.input + end};
   else
     return {};
 }
 
-/// Whether results can be constructed in a simt::line_stream, which keeps their addresses modulo a
-/// cache line.
+/// Whether results can be constructed in a simt::line_stream, whose buffer keeps their addresses
+/// modulo a cache line.
 template <class Problem>
 inline constexpr bool can_stream = std::is_pointer<typename Problem::output_type>::value &&
                                    alignof(typename Problem::stored) <= simt::cache_line;
 
-/// Whether items are accumulators where they are, and accumulators are results as they are.
+/// Whether items are accumulators in memory, and results are accumulators without conversion.
 template <class Problem, class View, class Output, class T = typename Problem::accumulator>
-inline constexpr bool is_unchanged = std::is_pointer<Output>::value &&std::is_same<typename Problem::stored, T>::value
-    &&std::is_same<decltype(Problem::project), scanned_itself>::value
-        &&std::is_same<decltype(std::declval<View>()[0]), const T &>::value;
+inline constexpr bool is_unchanged =
+    std::is_pointer<Output>::value &&std::is_same<typename Problem::stored, T>::value
+        &&std::is_same<decltype(Problem::project), scanned_itself>::value
+            &&std::is_same<decltype(std::declval<View>()[0]), const T &>::value;
 
 } // namespace lookback::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A scan on the calling thread alone: nothing is shared, so nothing is published and nobody waits.
+// A scan on the calling thread alone: no shared state, no waits.
 #pragma once
 
 #include <lookback/host/shared_state.cuh>
@@ -7,7 +7,7 @@
 
 namespace lookback::detail {
 
-/// Everything left of the next tile, while tiles pass.
+/// The prefix of the next tile, extended tile by tile.
 template <class Problem>
 class tiles_before {
   using T = typename Problem::accumulator;
@@ -15,19 +15,19 @@ class tiles_before {
 public:
   explicit tiles_before(const Problem &problem) {
     if constexpr (Problem::initial_type::exists) {
-      before_group_.set(static_cast<T>(problem.initial.value));
-      prefix_.set(before_group_.value());
+      group_prefix_.set(static_cast<T>(problem.initial.value));
+      prefix_.set(group_prefix_.value());
     }
   }
   const maybe<T> &prefix() const { return prefix_; }
 
-  /// A tile whose total is `total` has passed.
+  /// Extends the prefix by a tile with this aggregate.
   template <class Operator>
-  void push(const T &total, Operator &op) {
-    const T through = within_.push(total, op); // T, inclusive
-    prefix_.set(before_group_.exists() ? static_cast<T>(op(before_group_.value(), through)) : through);
+  void push(const T &aggregate, Operator &op) {
+    const T through = within_.push(aggregate, op); // T, inclusive
+    prefix_.set(extend_left_side(group_prefix_.get(), through, op));
     if (++tiles_ == Problem::shape::group_tiles) {
-      before_group_.set(prefix_.value());
+      group_prefix_.set(prefix_.value());
       within_.clear();
       tiles_ = 0;
     }
@@ -35,11 +35,11 @@ public:
 
 private:
   growing_network<T> within_;
-  maybe<T> before_group_, prefix_; // G, and with the group's tiles
-  int tiles_ = 0;                  // of the group
+  maybe<T> group_prefix_, prefix_; // G, and G extended by the group's tiles so far
+  int tiles_ = 0;                  // of the group so far
 };
 
-/// A scan of any length, tile after tile by means of one.
+/// A scan of any length, one tile after another in the memory of one tile.
 template <class Problem>
 class lone_scan {
   using T = typename Problem::accumulator;
@@ -47,20 +47,19 @@ class lone_scan {
 
 public:
   lone_scan(const Problem &problem, std::int64_t n)
-      : problem_(problem), boundary_(problem_.input, shape::tiles(static_cast<std::uint64_t>(n))), tile_(problem_),
-        before_(problem_), n_(n) {}
+      : problem_(problem), boundary_(problem_.input, shape::tiles(static_cast<std::uint64_t>(n))),
+        tile_(problem_), tiles_before_(problem_), n_(n) {}
 
   void run() {
     constexpr std::int64_t tile_elements = shape::tile_elements;
     auto op = problem_.op;
-    auto coming = lines_of(problem_, std::min(tile_elements, n_), n_);
+    auto prefetcher = prefetcher_of(problem_, std::min(tile_elements, n_), n_);
     for (std::int64_t first = 0; first < n_; first += tile_elements) {
-      const std::int64_t left = n_ - first - tile_elements; // behind this tile
-      tile_.reduce(first, static_cast<int>(std::min(n_ - first, tile_elements)), coming);
-      const maybe<T> &prefix = before_.prefix();
-      tile_.scan(prefix.exists() ? &prefix.value() : nullptr, coming);
-      if (left <= 0) return;
-      before_.push(tile_.total(), op);
+      const std::int64_t remaining = n_ - first - tile_elements; // after this tile
+      tile_.reduce(first, static_cast<int>(std::min(n_ - first, tile_elements)), prefetcher);
+      tile_.scan(tiles_before_.prefix().get(), prefetcher);
+      if (remaining <= 0) return;
+      tiles_before_.push(tile_.aggregate(), op);
     }
   }
 
@@ -68,7 +67,7 @@ private:
   Problem problem_;
   saved_boundary<typename Problem::input_type> boundary_;
   tree_tile<Problem> tile_;
-  tiles_before<Problem> before_;
+  tiles_before<Problem> tiles_before_;
   const std::int64_t n_;
 };
 

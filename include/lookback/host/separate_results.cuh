@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether several threads may write the results of one scan: not where neighbouring results are
-// bits of one word.
+// Whether several threads may write the results of one scan: not if neighbouring results are bits
+// of one word.
 #pragma once
 
 #include <lookback/core/monoid.cuh>
@@ -22,16 +22,14 @@
 
 namespace lookback::detail {
 
-/// Whether assignments to different elements behind `Output` write different objects. They do
+/// Whether assignments to different elements of `Output` write different objects. They do
 ///
-///   - where the elements are contiguous objects, and where `*output` is an lvalue of the
-///   iterator's value type: pointers, the
-///     iterators of every standard container except std::vector<bool>;
-///   - where `Output` is one of the wrappers below, of Thrust or libcu++, around iterators of which
-///   it is true.
+///   - if the elements are contiguous objects, or if `*output` is an lvalue of the iterator's value
+///     type: pointers, and the iterators of every standard container except std::vector<bool>;
+///   - if `Output` is one of the wrappers below, of Thrust or libcu++, around such iterators.
 ///
-/// Behind any other proxy it is unknown, so that it counts as false: the proxy may stand for a bit
-/// of a word, as that of std::vector<bool> does. The calling thread then writes all results.
+/// For any other proxy it is unknown, and counts as false: the proxy may stand for a bit of a word,
+/// as that of std::vector<bool> does. The calling thread then writes all results.
 template <class Output>
 struct separate_results {
 private:
@@ -44,7 +42,7 @@ public:
        std::is_same<std::remove_cv_t<std::remove_reference_t<reference>>, value_t<Output>>::value);
 };
 
-/// A wrapper of which it is true if it is true of all `Outputs`, where the wrapper writes.
+/// A wrapper around several iterators, the `Outputs`: all of them must have separate results.
 template <class... Outputs>
 struct separate_results_of_all {
   static constexpr bool value = (separate_results<Outputs>::value && ...);

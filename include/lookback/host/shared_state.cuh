@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the threads of one scan share, and who owns it.
+// The state that the threads of one scan share, and its memory.
 #pragma once
 
-#include <lookback/core/by_key.cuh>
-#include <lookback/device/tile_state.cuh>
-#include <lookback/host/room.cuh>
+#include <lookback/core/segments.cuh>
+#include <lookback/core/tile_status.cuh>
+#include <lookback/host/host_storage.cuh>
 
 #include <cuda/atomic>
 
@@ -12,7 +12,8 @@
 
 namespace lookback::detail {
 
-/// The protocol's memory operations between threads. No word pairs: few CPUs promise that 16 bytes move in one piece.
+/// The protocol's memory operations between threads. No word pairs: few CPUs guarantee that an
+/// access of 16 bytes is atomic.
 struct host_memory {
   static constexpr bool has_word_pairs = false;
   template <class Word>
@@ -27,28 +28,30 @@ struct host_memory {
     shared<Word>(*address).store(value, cuda::memory_order_relaxed);
   }
   static std::uint32_t load_acquire(const std::uint32_t *address) {
-    return shared<std::uint32_t>(*const_cast<std::uint32_t *>(address)).load(cuda::memory_order_acquire);
+    return shared<std::uint32_t>(*const_cast<std::uint32_t *>(address))
+        .load(cuda::memory_order_acquire);
   }
   static void store_release(std::uint32_t *address, std::uint32_t value) {
     shared<std::uint32_t>(*address).store(value, cuda::memory_order_release);
   }
 };
 
-/// An array of empty cells, and the memory under it. Values that were published end with it.
+/// An array of tile status entries with its memory, empty at first. The destructor destroys the
+/// published values.
 template <class T>
-class owned_cells : public cells<T, host_memory> {
-  using base = cells<T, host_memory>;
+class owned_tile_status : public tile_status<T, host_memory> {
+  using base = tile_status<T, host_memory>;
 
 public:
-  explicit owned_cells(std::size_t count) : owned_cells(count, base::bytes(count)) {}
-  ~owned_cells() {
+  explicit owned_tile_status(std::size_t count) : owned_tile_status(count, base::bytes(count)) {}
+  ~owned_tile_status() {
     if constexpr (!std::is_trivially_destructible<T>::value)
       for (std::size_t i = 0; i < count_; ++i)
         if (const auto seen = this->read(i); seen.ready()) const_cast<T &>(seen.value()).~T();
   }
 
 private:
-  owned_cells(std::size_t count, cell_bytes bytes)
+  owned_tile_status(std::size_t count, status_bytes bytes)
       : count_(count), zeroed_(new std::uint64_t[bytes.zeroed / sizeof(std::uint64_t) + 1]()),
         payload_(bytes.payload / sizeof(T)) {
     static_cast<base &>(*this) = base(zeroed_.get(), payload_.address());
@@ -56,15 +59,15 @@ private:
 
   std::size_t count_;
   std::unique_ptr<std::uint64_t[]> zeroed_;
-  raw_room<T> payload_;
+  heap_storage<T> payload_;
 };
 
-/// What an input needs saved before tiles begin to overwrite it: nothing.
+/// Values of the input that are saved before tiles begin to overwrite it: none, without keys.
 template <class Input, bool = boundary_of<Input>::exists>
 struct saved_boundary {
   saved_boundary(Input &, std::size_t) {}
 };
-/// The key before each tile.
+/// With keys, the key before each tile.
 template <class Input>
 class saved_boundary<Input, true> {
   using key = typename boundary_of<Input>::type;
@@ -72,7 +75,8 @@ class saved_boundary<Input, true> {
 public:
   saved_boundary(Input &input, std::size_t tiles) : keys_(tiles) {
     input.bind_boundary(keys_.address());
-    struct unless_complete { // a key's copy may throw, and then this object's destructor does not run
+    // The copy of a key may throw, and then the destructor of this object does not run.
+    struct unless_complete {
       saved_boundary *keys;
       ~unless_complete() {
         if (keys != nullptr) keys->clear();
@@ -87,8 +91,8 @@ private:
   void clear() {
     while (end_ > 1) keys_.address()[--end_].~key();
   }
-  raw_room<key> keys_;
-  std::size_t end_ = 1; // keys 1 to end_ - 1 are there
+  heap_storage<key> keys_;
+  std::size_t end_ = 1; // keys 1 to end_ - 1 are constructed
 };
 
 } // namespace lookback::detail

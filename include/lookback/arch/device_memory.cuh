@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The protocol's memory operations on the device.
+#pragma once
+
+#include <lookback/arch/simt.cuh>
+
+namespace lookback::detail {
+
+/// The memory operations that core/tile_status.cuh requires. Another system supplies the same
+/// names; `word_pair` and its relaxed operations only if it has word pairs.
+struct device_memory {
+  static constexpr bool has_word_pairs = true;
+  using word_pair = simt::word_pair;
+  template <class Word>
+  LOOKBACK_DEVICE static Word load_relaxed(const Word *address) {
+    return simt::load_relaxed(address);
+  }
+  template <class Word>
+  LOOKBACK_DEVICE static void store_relaxed(Word *address, Word value) {
+    simt::store_relaxed(address, value);
+  }
+  LOOKBACK_DEVICE static std::uint32_t load_acquire(const std::uint32_t *address) {
+    return simt::load_acquire(address);
+  }
+  LOOKBACK_DEVICE static void store_release(std::uint32_t *address, std::uint32_t value) {
+    simt::store_release(address, value);
+  }
+};
+
+} // namespace lookback::detail

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// Every hardware instruction that a kernel uses, one small function each. Those introduced with
+// sm_90 are in arch/simt_sm90.cuh, the grid barrier is in arch/simt_grid.cuh. Kernels contain no
+// intrinsic and no asm: a port or an emulator replaces these files only.
+#pragma once
+
+#include <lookback/core/storage.cuh>
+
+#include <cstdint>
+#if LOOKBACK_BOUNDS_SPINS && defined(__CUDACC__)
+#include <cstdio>
+#endif
+#include <cstring>
+#include <type_traits>
+
+namespace lookback::simt {
+
+inline constexpr int warp_threads = 32;
+
+/// The architecture that this pass compiles for, 900 for sm_90; 0 on the host.
+#if defined(__CUDA_ARCH__)
+inline constexpr int code_architecture = __CUDA_ARCH__;
+#else
+inline constexpr int code_architecture = 0;
+#endif
+
+/// Lower bound of the threads that a multiprocessor can hold. Launch bounds must not ask for more.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+inline constexpr int multiprocessor_threads = 1024;
+#elif defined(__CUDA_ARCH__) &&                                                                    \
+    (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ / 100 == 10)
+inline constexpr int multiprocessor_threads = 2048;
+#else
+inline constexpr int multiprocessor_threads = 1536;
+#endif
+/// `blocks`, or as many blocks of `threads` threads as fit on a multiprocessor.
+constexpr int resident_blocks(int threads, int blocks) {
+  return threads * blocks > multiprocessor_threads ? multiprocessor_threads / threads : blocks;
+}
+
+// ---- thread and block indices -------------------------------------------------------------------
+
+/// Index of this thread in its block.
+LOOKBACK_DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
+/// Index of this block in the grid. Blocks need not start in the order of their indices.
+LOOKBACK_DEVICE unsigned block_index() { return blockIdx.x; }
+LOOKBACK_DEVICE unsigned block_count() { return gridDim.x; }
+LOOKBACK_DEVICE int block_threads() { return static_cast<int>(blockDim.x); }
+LOOKBACK_DEVICE int lane_index() { return static_cast<int>(threadIdx.x) % warp_threads; }
+LOOKBACK_DEVICE int warp_index() { return static_cast<int>(threadIdx.x) / warp_threads; }
+
+/// The block's dynamic shared memory, of the size given at the launch: the same object for every
+/// thread of the block.
+template <class Storage>
+LOOKBACK_DEVICE Storage &shared_memory() {
+  static_assert(alignof(Storage) <= 128, "dynamic shared memory is aligned to 128 bytes");
+  extern __shared__ __align__(128) unsigned char lookback_shared_memory[];
+  return *reinterpret_cast<Storage *>(lookback_shared_memory);
+}
+
+// ---- barriers, votes and waits ------------------------------------------------------------------
+/// Barrier of all threads of the block: writes to shared memory before it are visible after it.
+LOOKBACK_DEVICE void synchronize_block() { __syncthreads(); }
+/// The same for the threads of the block's first `Warps` warps.
+template <int Warps>
+LOOKBACK_DEVICE void synchronize_warps() {
+  asm volatile("barrier.cta.sync.aligned 1, %0;" ::"n"(Warps * warp_threads) : "memory");
+}
+/// The same for the 32 threads of the warp.
+LOOKBACK_DEVICE void synchronize_warp() { __syncwarp(); }
+
+/// Bit l is lane l's predicate. All 32 lanes must call.
+LOOKBACK_DEVICE unsigned ballot(bool predicate) { return __ballot_sync(0xffffffffu, predicate); }
+LOOKBACK_DEVICE bool all_of_warp(bool predicate) { return __all_sync(0xffffffffu, predicate) != 0; }
+/// Position of the lowest set bit; `bits` must not be 0.
+LOOKBACK_DEVICE int lowest_bit(unsigned bits) { return __ffs(static_cast<int>(bits)) - 1; }
+
+/// Pauses before a poll is repeated, since polling is memory traffic.
+LOOKBACK_DEVICE void back_off() { __nanosleep(100); }
+/// Ends the kernel, with an error on the host.
+LOOKBACK_DEVICE void trap() { __trap(); }
+/// Limits the duration of one wait. With LOOKBACK_BOUNDS_SPINS, a wait of 15 seconds prints what it
+/// waits for and ends the kernel. Otherwise no time is measured, and the arguments cost nothing.
+class spin_bound {
+public:
+  /// Called after a failed poll: this thread expects status 1 of `what` number `awaited`, and has
+  /// read 0.
+  LOOKBACK_DEVICE void count([[maybe_unused]] const char *what,
+                             [[maybe_unused]] std::size_t awaited) {
+#if LOOKBACK_BOUNDS_SPINS
+    unsigned long long now; // nanoseconds
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    if (begin_ == 0) begin_ = now;
+    if (now - begin_ < limit) return;
+    printf("lookback: block %u, thread %u waits for the %s %llu: expected 1, seen 0\n", blockIdx.x,
+           threadIdx.x, what, static_cast<unsigned long long>(awaited));
+    __trap();
+    __builtin_unreachable(); // no register need stay live for code after the trap
+#endif
+  }
+
+#if LOOKBACK_BOUNDS_SPINS
+private:
+  static constexpr unsigned long long limit = 15'000'000'000; // nanoseconds
+  unsigned long long begin_ = 0;
+#endif
+};
+
+/// With a programmatic dependent launch: returns when the previous kernel has finished and its
+/// writes are visible. Otherwise, or before sm_90, it returns at once: the stream's order
+/// guarantees the same.
+LOOKBACK_DEVICE void wait_for_previous_kernel() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/// Allows the next kernel of a programmatic dependent launch to start filling the device.
+LOOKBACK_DEVICE void release_next_kernel() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+// ---- exchange between lanes ---------------------------------------------------------------------
+namespace detail {
+
+using lookback::detail::uninitialized_array;
+
+template <class T, class Exchange>
+LOOKBACK_DEVICE T exchange_words(const T &value, Exchange exchange) {
+  static_assert(std::is_trivially_copyable<T>::value, "shuffles require a trivially copyable type");
+  constexpr int words = (sizeof(T) + 3) / 4;
+  std::uint32_t raw[words] = {};
+  std::memcpy(raw, &value, sizeof(T));
+  LOOKBACK_UNROLL
+  for (int w = 0; w < words; ++w) raw[w] = exchange(raw[w]);
+  uninitialized_array<T, 1> result;
+  std::memcpy(static_cast<void *>(&result[0]), raw, sizeof(T));
+  return result[0];
+}
+
+} // namespace detail
+
+/// The value of lane `lane_index() - distance`; lanes below `distance` keep their own.
+template <class T>
+LOOKBACK_DEVICE T shuffle_up(const T &value, int distance) {
+  return detail::exchange_words(
+      value, [=](std::uint32_t word) { return __shfl_up_sync(0xffffffffu, word, distance); });
+}
+/// The value of lane `lane`, in all lanes.
+template <class T>
+LOOKBACK_DEVICE T broadcast(const T &value, int lane) {
+  return detail::exchange_words(
+      value, [=](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, lane); });
+}
+
+// ---- memory between blocks ----------------------------------------------------------------------
+// Single-copy atomic accesses at device scope. The orders in use are chosen in
+// core/tile_status.cuh, nowhere else.
+
+/// Sixteen bytes that one access reads or writes.
+struct alignas(16) word_pair {
+  std::uint64_t low, high;
+};
+
+LOOKBACK_DEVICE std::uint64_t load_relaxed(const std::uint64_t *address) {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];"
+               : "=l"(value)
+               : "l"(__cvta_generic_to_global(address))
+               : "memory");
+  return value;
+}
+LOOKBACK_DEVICE void store_relaxed(std::uint64_t *address, std::uint64_t value) {
+  asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(__cvta_generic_to_global(address)),
+               "l"(value)
+               : "memory");
+}
+LOOKBACK_DEVICE word_pair load_relaxed(const word_pair *address) {
+  word_pair value;
+  asm volatile(
+      "{\n .reg .b128 pair;\n ld.relaxed.gpu.global.b128 pair, [%2];\n mov.b128 {%0, %1}, pair;\n}"
+      : "=l"(value.low), "=l"(value.high)
+      : "l"(__cvta_generic_to_global(address))
+      : "memory");
+  return value;
+}
+LOOKBACK_DEVICE void store_relaxed(word_pair *address, word_pair value) {
+  asm volatile("{\n .reg .b128 pair;\n mov.b128 pair, {%1, %2};\n st.relaxed.gpu.global.b128 [%0], "
+               "pair;\n}" ::"l"(__cvta_generic_to_global(address)),
+               "l"(value.low), "l"(value.high)
+               : "memory");
+}
+LOOKBACK_DEVICE std::uint32_t load_acquire(const std::uint32_t *address) {
+  std::uint32_t value;
+  asm volatile("ld.acquire.gpu.global.b32 %0, [%1];"
+               : "=r"(value)
+               : "l"(__cvta_generic_to_global(address))
+               : "memory");
+  return value;
+}
+LOOKBACK_DEVICE void store_release(std::uint32_t *address, std::uint32_t value) {
+  asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(__cvta_generic_to_global(address)),
+               "r"(value)
+               : "memory");
+}
+/// Adds one and returns the previous value: blocks draw ids in the order of their calls.
+LOOKBACK_DEVICE unsigned fetch_increment(unsigned *counter) { return atomicAdd(counter, 1u); }
+
+// ---- vector loads and stores --------------------------------------------------------------------
+
+/// The low word of (high, low) shifted right by 0 to 31 bits.
+LOOKBACK_DEVICE std::uint32_t shift_right(std::uint32_t low, std::uint32_t high, int bits) {
+  return __funnelshift_r(low, high, static_cast<unsigned>(bits));
+}
+
+/// Bytes of one vector access: 1, 2, 4, 8 or 16, aligned to its size.
+template <int Bytes>
+struct alignas(Bytes) vector_words {
+  using word = std::conditional_t<Bytes == 1, std::uint8_t,
+                                  std::conditional_t<Bytes == 2, std::uint16_t, std::uint32_t>>;
+  static constexpr int count = Bytes <= 4 ? 1 : Bytes / 4;
+  word words[count];
+};
+
+/// One load instruction for the whole vector; `address` is aligned to Bytes.
+template <int Bytes>
+LOOKBACK_DEVICE vector_words<Bytes> load_vector(const void *address) {
+  vector_words<Bytes> vector;
+  if constexpr (Bytes == 16) {
+    const uint4 raw = *static_cast<const uint4 *>(address);
+    vector.words[0] = raw.x, vector.words[1] = raw.y, vector.words[2] = raw.z,
+    vector.words[3] = raw.w;
+  } else if constexpr (Bytes == 8) {
+    const uint2 raw = *static_cast<const uint2 *>(address);
+    vector.words[0] = raw.x, vector.words[1] = raw.y;
+  } else {
+    vector = *static_cast<const vector_words<Bytes> *>(address);
+  }
+  return vector;
+}
+/// One store instruction, to global memory. (The compiler may split an assignment into four
+/// stores.)
+template <int Bytes>
+LOOKBACK_DEVICE void store_vector(void *address, const vector_words<Bytes> &vector) {
+  if constexpr (Bytes == 16)
+    asm volatile(
+        "st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(address)),
+        "r"(vector.words[0]), "r"(vector.words[1]), "r"(vector.words[2]), "r"(vector.words[3])
+        : "memory");
+  else if constexpr (Bytes == 8)
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(address)),
+                 "r"(vector.words[0]), "r"(vector.words[1])
+                 : "memory");
+  else
+    *static_cast<vector_words<Bytes> *>(address) = vector;
+}
+
+/// Starts a copy of 16 bytes from global to shared memory that does not pass through registers. For
+/// this thread, it is complete after wait_for_copies(). Before sm_80, it is an ordinary copy.
+LOOKBACK_DEVICE void copy_vector_async(void *shared, const void *global) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+               "l"(__cvta_generic_to_global(global))
+               : "memory");
+#else
+  *static_cast<vector_words<16> *>(shared) = load_vector<16>(global);
+#endif
+}
+/// Hint: fetches the cache line of `address` into the L2 cache.
+LOOKBACK_DEVICE void prefetch(const void *address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(address)));
+}
+/// Waits for the copies that this thread has started with copy_vector_async().
+LOOKBACK_DEVICE void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+} // namespace lookback::simt

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// The instructions introduced with sm_90, one small function each: barriers on which copies
+// complete, bulk copies, clusters. The second half of arch/simt.cuh.
+#pragma once
+
+#include <lookback/arch/simt.cuh>
+
+namespace lookback::simt {
+
+// ---- barriers in shared memory, and copies that complete on them (sm_90) ------------------------
+
+/// Counts the pending arrivals, and the pending bytes of copies. A phase ends when both are zero;
+/// the next phase begins with the same number of arrivals.
+struct alignas(8) barrier {
+  std::uint64_t state;
+};
+
+#if LOOKBACK_TARGETS_SM_90
+
+namespace detail {
+LOOKBACK_DEVICE unsigned shared_address(const void *address) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(address));
+}
+} // namespace detail
+
+/// Initialises a barrier with `arrivals` a phase. One publish_barriers() and a block barrier must
+/// follow before other threads use it.
+LOOKBACK_DEVICE void initialize(barrier &b, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(detail::shared_address(&b)),
+               "r"(arrivals)
+               : "memory");
+}
+LOOKBACK_DEVICE void publish_barriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/// One arrival. Earlier writes of this thread are visible to threads that have waited for the
+/// phase.
+LOOKBACK_DEVICE void arrive(barrier &b) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(detail::shared_address(&b))
+               : "memory");
+}
+/// The same, and adds `bytes` to the pending bytes of the phase.
+LOOKBACK_DEVICE void arrive_and_expect(barrier &b, unsigned bytes) {
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(detail::shared_address(&b)),
+      "r"(bytes)
+      : "memory");
+}
+/// Waits until the phase of this parity has ended.
+LOOKBACK_DEVICE void wait(barrier &b, unsigned parity) {
+#if LOOKBACK_BOUNDS_SPINS
+  for (spin_bound bound;;
+       bound.count("end of the phase of the barrier at address", detail::shared_address(&b))) {
+    unsigned ended;
+    asm volatile(
+        "{\n .reg .pred done;\n mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n "
+        "selp.u32 %0, 1, 0, done;\n}"
+        : "=r"(ended)
+        : "r"(detail::shared_address(&b)), "r"(parity)
+        : "memory");
+    if (ended != 0) return;
+  }
+#else
+  asm volatile("{\n .reg .pred done;\n again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], "
+               "%1;\n @done bra "
+               "over;\n bra again;\n over:\n}" ::"r"(detail::shared_address(&b)),
+               "r"(parity)
+               : "memory");
+#endif
+}
+/// The same. Words that other blocks of the cluster have sent are visible afterwards.
+LOOKBACK_DEVICE void wait_for_sent(barrier &b, unsigned parity) {
+  for (spin_bound bound;;
+       bound.count("words sent to the barrier at address", detail::shared_address(&b))) {
+    unsigned ended;
+    asm volatile("{\n .reg .pred done;\n mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 "
+                 "done, [%1], %2;\n "
+                 "selp.u32 %0, 1, 0, done;\n}"
+                 : "=r"(ended)
+                 : "r"(detail::shared_address(&b)), "r"(parity)
+                 : "memory");
+    if (ended != 0) return;
+  }
+}
+/// Whether the lines that a copy reads leave the L2 cache before all others, or after them.
+using cache_policy = std::uint64_t;
+LOOKBACK_DEVICE cache_policy cache_policy_of(bool leaves_last) {
+  cache_policy policy;
+  if (leaves_last)
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  else
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+/// Copies `bytes`, a multiple of 16 between addresses aligned to 16, from global to shared memory.
+/// The copy completes on `b`.
+LOOKBACK_DEVICE void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b,
+                               cache_policy policy) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+               "[%0], [%1], %2, [%3], %4;" ::"r"(detail::shared_address(shared)),
+               "l"(__cvta_generic_to_global(global)), "r"(bytes), "r"(detail::shared_address(&b)),
+               "l"(policy)
+               : "memory");
+}
+/// Orders earlier ordinary writes of this thread to shared memory before every bulk copy that is
+/// ordered after this fence.
+LOOKBACK_DEVICE void fence_before_bulk_copy() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// ---- clusters: blocks that run together and see each other's shared memory ----------------------
+
+/// The cluster barrier: every thread of the cluster arrives, and then waits. Published barriers are
+/// visible after the wait. If `Ordered`, all earlier reads and writes complete first, for which
+/// every thread waits (H200: 0.4 us).
+template <bool Ordered>
+LOOKBACK_DEVICE void arrive_at_cluster() {
+  if constexpr (Ordered)
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  else
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+LOOKBACK_DEVICE void wait_for_cluster() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/// Sends a word to the shared memory of block `rank` of the cluster, at the offset of `mine` in
+/// this block. It completes 4 bytes on that block's barrier `b`, and is visible to threads that
+/// have waited for the phase with wait_for_sent().
+LOOKBACK_DEVICE void send(const std::uint32_t &mine, unsigned rank, std::uint32_t word,
+                          const barrier &b) {
+  asm volatile(
+      "{\n .reg .b32 place, told;\n mapa.shared::cluster.u32 place, %0, %2;\n "
+      "mapa.shared::cluster.u32 told, %1, "
+      "%2;\n st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [place], %3, [told];\n}" ::
+          "r"(detail::shared_address(&mine)),
+      "r"(detail::shared_address(&b)), "r"(rank), "r"(word)
+      : "memory");
+}
+
+#endif
+
+/// Blocks of this block's cluster: 1 without a cluster, or before sm_90.
+LOOKBACK_DEVICE unsigned cluster_blocks() {
+  unsigned count = 1;
+#if __CUDA_ARCH__ >= 900
+  asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(count));
+#endif
+  return count;
+}
+
+} // namespace lookback::simt

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// The carry of the pipeline (strategy/pipeline.cuh): warps that look ahead.
+#pragma once
+
+#include <lookback/arch/simt_sm90.cuh>
+#include <lookback/block/ring_position.cuh>
+#include <lookback/carry/look_back_carry.cuh>
+#include <lookback/core/problem.cuh>
+#include <lookback/tile/early_initial.cuh>
+#include <lookback/tile/tile_source.cuh>
+
+namespace lookback::detail {
+
+/// Whether a problem can take the pipeline: its input can be staged, results go to plain memory,
+/// and accumulators are trivially copyable and small.
+template <class Problem>
+struct can_look_ahead {
+  static constexpr bool value = can_stage<Problem> &&
+                                std::is_pointer<typename Problem::output_type>::value &&
+                                std::is_trivially_copyable<typename Problem::stored>::value &&
+                                std::is_trivially_copyable<typename Problem::accumulator>::value &&
+                                sizeof(typename Problem::accumulator) <= 16;
+};
+
+/// The shape of the pipeline: stages of the ring, copies in flight at once, tiles between a tile's
+/// reduction and its scan (`depth`), and warps of each kind. A tile sequence is short if it has at
+/// most `short_column` tiles.
+///
+///   short   The first prefixes dominate the time. They are ready sooner with all look-ahead warps
+///           at work, and with at most `short_in_flight` copies ahead of them. Lines of the
+///           input are the first to leave the L2 cache.
+///   long    Only `long_column_warps` look-ahead warps work, since all of them poll. Lines of the
+///           input are the last to leave the L2 cache.
+///
+/// A look-ahead warp reads `window` groups at once: all groups since the block's previous tile.
+struct look_ahead_tuning {
+  int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps,
+      long_column_warps, short_column, window;
+  constexpr int warps() const { return scanning_warps + 2 + look_ahead_warps; }
+};
+
+/// The tiles of one block, b, b + G, b + 2 G, ...: its tile sequence.
+struct tile_sequence {
+  unsigned first, step, tiles; // `tiles`: of all blocks
+  LOOKBACK_DEVICE int count() const { return static_cast<int>((tiles - first - 1) / step + 1); }
+  LOOKBACK_DEVICE unsigned tile(int i) const { return first + i * step; }
+  LOOKBACK_DEVICE bool is_last(int i) const { return tile(i) + 1 >= tiles; }
+};
+
+namespace carry {
+
+/// The carry of a block's tile sequence: dedicated warps build the prefixes, ahead of the warps
+/// that scan. A prefix is built from aggregates alone, so a block waits until other blocks have
+/// read and reduced their tiles, but never for their prefixes.
+///
+/// Tile i is in stage i % stages of the ring. Its prefix overwrites the prefix of tile i - stages,
+/// which must have been scanned. It has been: the aggregates read for tile i include that of tile
+/// i - 1, and the block reduces tile i - 1 after it scans tile i - stages (depth < stages). The
+/// wait for `scanned` makes this order explicit.
+template <class Problem, class Tuning>
+class look_ahead {
+  using T = typename Problem::accumulator;
+  static constexpr int stages = Tuning::value.stages, group_tiles = Problem::shape::group_tiles;
+  static constexpr int window = Tuning::value.window; // groups read at once
+  using position = ring_position<stages>;
+
+public:
+  struct storage {
+    uninitialized_array<T, 1> prefix[stages]; // of the tile in the stage
+    uninitialized_array<T, 1> groups[stages]; // G of its group, for the next tile's warp
+    simt::barrier prefix_ready[stages], groups_ready[stages];
+
+#if LOOKBACK_TARGETS_SM_90
+    LOOKBACK_DEVICE void initialize(int stage) {
+      simt::initialize(prefix_ready[stage], 1);
+      simt::initialize(groups_ready[stage], simt::warp_threads);
+    }
+#endif
+  };
+
+#if LOOKBACK_TARGETS_SM_90
+  LOOKBACK_DEVICE look_ahead(const Problem &problem, const scan_state<T> &state,
+                             const tile_sequence &sequence, storage &shared)
+      : problem_(problem), state_(state), sequence_(sequence), shared_(shared) {}
+
+  /// Clears the block's share of the status words. They are adjacent, so that few cache lines are
+  /// touched. Called by all threads.
+  LOOKBACK_DEVICE void clear() const {
+    const unsigned share = (sequence_.tiles - 1) / simt::block_count() + 1;
+    const unsigned first = simt::block_index() * share;
+    for (unsigned i = simt::thread_index(); i < share && first + i < sequence_.tiles;
+         i += simt::block_threads())
+      state_.tile_aggregates.clear(first + i);
+  }
+  /// Publishes the aggregate of tile i of the sequence. That of the scan's last tile is not
+  /// published, since no tile reads it.
+  LOOKBACK_DEVICE void publish(int i, const T &aggregate) const {
+    if (!sequence_.is_last(i)) state_.tile_aggregates.publish(sequence_.tile(i), aggregate);
+  }
+  /// Waits for the prefix of tile `tile`, which is in stage `at`, and returns it.
+  LOOKBACK_DEVICE maybe<T> prefix(position at, unsigned tile) const {
+    simt::wait(shared_.prefix_ready[at.stage], at.phase); // mutant: prefix-wait
+    maybe<T> prefix;
+    if (Problem::initial_type::exists || tile > 0) prefix.set(shared_.prefix[at.stage][0]);
+    return prefix;
+  }
+
+  /// Builds the prefixes of tiles turn, turn + warps, ... of the sequence. Called by look-ahead
+  /// warp `turn` of `warps`. `scanned`: for each stage, the barrier that completes when its tile
+  /// has been scanned. The warp reads aggregates from the first tile of the previous tile's group
+  /// on, and gets G of that group from the warp that built the previous tile's prefix.
+  template <class Operator>
+  LOOKBACK_DEVICE void run(int turn, int warps, const T &early_initial, simt::barrier *scanned,
+                           Operator &op) const {
+    const int lane = simt::lane_index();
+    typename lane_exchange<T>::storage nothing;
+    lane_exchange<T> exchange(nothing);
+    position at;
+    at.advance(turn);
+    for (int i = turn; i < sequence_.count(); i += warps, at.advance(warps)) {
+      const int mine = static_cast<int>(sequence_.tile(i) % group_tiles);
+      maybe<T> left;                    // G of the tile's group
+      uninitialized_array<T, 1> within; // T of the tile's own group
+      read_groups(i, at, early_initial, left, within, op, exchange);
+      // Only the writing lane waits: another lane could already see the parity of the next phase.
+      if (lane == 0) {                               // mutant: groups
+        simt::wait(scanned[at.stage], at.phase ^ 1); // mutant: prefix-free
+        if (left.exists()) construct(shared_.groups[at.stage][0], left.value());
+      }
+      // Every lane arrives: it no longer reads the previous tile's G, which may be overwritten.
+      simt::arrive(shared_.groups_ready[at.stage]); // mutant: groups-arrive
+      if (mine > 0) left.append(op, exchange.from(within[0], mine - 1, true));
+      if (lane == 0) {
+        if (left.exists()) construct(shared_.prefix[at.stage][0], left.value()); // mutant: prefix
+        simt::arrive(shared_.prefix_ready[at.stage]); // mutant: prefix-arrive
+      }
+    }
+  }
+
+private:
+  template <class Operator>
+  LOOKBACK_DEVICE void read_groups(int i, position at, const T &early_initial, maybe<T> &left,
+                                   uninitialized_array<T, 1> &within, Operator &op,
+                                   lane_exchange<T> &exchange) const {
+    auto before = at;
+    before.advance(-1);
+    const unsigned tile = sequence_.tile(i), group = tile / group_tiles;
+    bool begins = true;
+    for (unsigned first = i == 0 ? 0 : sequence_.tile(i - 1) / group_tiles;; first += window) {
+      uninitialized_array<T, window> aggregates; // (groups), one tile a lane
+      scan_aggregates(state_.tile_aggregates, first, 1, tile, aggregates, op, exchange);
+      if (begins) {
+        if (i > 0) simt::wait(shared_.groups_ready[before.stage], before.phase); // mutant: carry
+        if (i > 0 && (Problem::initial_type::exists || first > 0))
+          left.set(shared_.groups[before.stage][0]);
+        if constexpr (Problem::initial_type::exists)
+          if (i == 0) left.set(initial_of(problem_, early_initial));
+        begins = false;
+      }
+      LOOKBACK_UNROLL
+      for (int u = 0; u < window; ++u) {
+        if (first + u < group) left.append(op, exchange.from(aggregates[u], group_tiles - 1, true));
+        if (first + u == group) construct(within[0], aggregates[u]);
+      }
+      if (group - first < window) break;
+    }
+  }
+
+  const Problem &problem_;
+  const scan_state<T> &state_;
+  const tile_sequence sequence_;
+  storage &shared_;
+#endif
+};
+
+} // namespace carry
+
+} // namespace lookback::detail

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Number types, including those that <type_traits> does not know.
+#pragma once
+
+#include <type_traits>
+
+// Half-precision numbers of the CUDA headers. The headers themselves are not needed here.
+struct __half;
+struct __nv_bfloat16;
+
+namespace lookback::detail {
+
+/// Integers except bool, including those of 16 bytes, which <type_traits> knows in some language
+/// modes only.
+template <class T>
+inline constexpr bool is_integer = std::is_integral<T>::value && !std::is_same<T, bool>::value;
+#if defined(__SIZEOF_INT128__)
+__extension__ typedef __int128 int128;
+__extension__ typedef unsigned __int128 uint128;
+template <>
+inline constexpr bool is_integer<int128> = true;
+template <>
+inline constexpr bool is_integer<uint128> = true;
+#endif
+/// The types of num_items.
+template <class T>
+inline constexpr bool is_count = std::is_integral<T>::value || is_integer<T>;
+
+/// Number types: an assignment converts them as a cast does.
+template <class T>
+inline constexpr bool is_number = std::is_arithmetic<T>::value || is_integer<T>;
+template <>
+inline constexpr bool is_number<__half> = true;
+template <>
+inline constexpr bool is_number<__nv_bfloat16> = true;
+
+} // namespace lookback::detail

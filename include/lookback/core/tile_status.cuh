@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// Tile status: the values that blocks publish for each other. An entry is empty or holds a value;
+// it is written once and read by many. All memory orders of the protocol are chosen in this file.
+#pragma once
+
+#include <lookback/core/monoid.cuh>
+
+#include <cstdint>
+#include <cstring>
+
+namespace lookback::detail {
+
+/// The memory operations of a GPU (arch/device_memory.cuh): the default. Only declared here, so
+/// that a host compiler without CUDA does not need them.
+struct device_memory;
+
+/// Bytes of an array of tile status entries: the part that must be zero before the first use, and
+/// the part that need not be.
+struct status_bytes {
+  std::size_t zeroed, payload;
+};
+
+/// A status word: 8 bytes, or 16 bytes that are read and written as one.
+template <std::size_t Bytes, class Memory, bool = (Bytes <= 4)>
+struct packed_word {
+  using type = std::uint64_t;
+};
+template <std::size_t Bytes, class Memory>
+struct packed_word<Bytes, Memory, false> {
+  using type = typename Memory::word_pair;
+};
+
+/// Value and status in one status word, for trivially copyable values of up to 16 bytes. Relaxed
+/// accesses are enough: readers need no order between two locations because there is only one (two
+/// for 9 to 16 bytes, each with its own status).
+///
+///   up to 4 bytes    8-byte word     low half: value      high half: 1 when published
+///   up to 8 bytes    16-byte word    low half: value      high half: 1 when published
+///   up to 16 bytes   two 16-byte words, value bytes 0-7 and 8-15, as above
+///
+/// Bytes of a word beyond the value are zero: padding never reaches memory.
+template <class T, class Memory>
+class packed_status {
+  using word = typename packed_word<sizeof(T), Memory>::type;
+  static constexpr int words = sizeof(T) <= 8 ? 1 : 2;
+  static constexpr int adjacent = 32;
+  /// Index of word w of entry i. The first words of 32 entries are adjacent, followed by their
+  /// second words: a warp that polls 32 entries requests every sector once.
+  LOOKBACK_HOST_DEVICE_INLINE static std::size_t place(std::size_t i, int w) {
+    return words == 1 ? i : i / adjacent * (words * adjacent) + w * adjacent + i % adjacent;
+  }
+
+public:
+  static constexpr status_bytes bytes(std::size_t count) {
+    const std::size_t padded = words == 1 ? count : (count + adjacent - 1) / adjacent * adjacent;
+    return {padded * words * sizeof(word), 0};
+  }
+  packed_status() = default;
+  LOOKBACK_HOST_DEVICE packed_status(void *zeroed, void *)
+      : status_words_(static_cast<word *>(zeroed)) {}
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void publish(std::size_t i, const T &value) const {
+    std::uint64_t raw[words] = {};
+    std::memcpy(raw, static_cast<const void *>(&value), sizeof(T));
+    LOOKBACK_UNROLL
+    for (int w = 0; w < words; ++w) {
+      if constexpr (sizeof(T) <= 4)
+        Memory::store_relaxed(status_words_ + i, raw[0] | std::uint64_t{1} << 32);
+      else
+        Memory::store_relaxed(status_words_ + place(i, w), word{raw[w], 1});
+    }
+  }
+
+  /// Empties entry `i`.
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
+    LOOKBACK_UNROLL
+    for (int w = 0; w < words; ++w) Memory::store_relaxed(status_words_ + place(i, w), word{});
+  }
+
+  /// The result of one read of an entry.
+  class reading {
+  public:
+    LOOKBACK_HOST_DEVICE_INLINE bool ready() const {
+      if constexpr (sizeof(T) <= 4)
+        return seen_[0] >> 32 != 0;
+      else if constexpr (words == 1)
+        return seen_[0].high != 0;
+      else
+        return seen_[0].high != 0 && seen_[1].high != 0; // mutant: second-word
+    }
+    /// Requires ready().
+    LOOKBACK_HOST_DEVICE_INLINE T value() const {
+      std::uint64_t raw[words];
+      LOOKBACK_UNROLL
+      for (int w = 0; w < words; ++w) {
+        if constexpr (sizeof(T) <= 4)
+          raw[w] = seen_[w];
+        else
+          raw[w] = seen_[w].low;
+      }
+      uninitialized_array<T, 1> item;
+      std::memcpy(static_cast<void *>(&item[0]), raw, sizeof(T));
+      return item[0];
+    }
+
+  private:
+    friend packed_status;
+    word seen_[words] = {};
+  };
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE reading read(std::size_t i) const {
+    reading result;
+    LOOKBACK_UNROLL
+    for (int w = 0; w < words; ++w)
+      result.seen_[w] = Memory::load_relaxed(status_words_ + place(i, w));
+    return result;
+  }
+
+private:
+  word *status_words_ = nullptr;
+};
+
+/// A flag and a separate value, for all other types. The release of the flag makes the value
+/// visible to every thread that acquires the flag. The value is an ordinary object, copied by its
+/// own constructor.
+template <class T, class Memory>
+class flagged_status {
+public:
+  static constexpr status_bytes bytes(std::size_t count) {
+    return {count * sizeof(std::uint32_t), count * sizeof(T)};
+  }
+  flagged_status() = default;
+  LOOKBACK_HOST_DEVICE flagged_status(void *zeroed, void *payload)
+      : flags_(static_cast<std::uint32_t *>(zeroed)), values_(static_cast<T *>(payload)) {}
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void publish(std::size_t i, const T &value) const {
+    construct(values_[i], value);         // mutant: payload
+    Memory::store_release(flags_ + i, 1); // mutant: flag-release
+  }
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
+    Memory::store_release(flags_ + i, 0); // mutant: flag-clear
+  }
+
+  class reading {
+  public:
+    LOOKBACK_HOST_DEVICE_INLINE bool ready() const { return value_ != nullptr; }
+    LOOKBACK_HOST_DEVICE_INLINE const T &value() const { return *value_; }
+
+  private:
+    friend flagged_status;
+    const T *value_ = nullptr;
+  };
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE reading read(std::size_t i) const {
+    reading result;
+    if (Memory::load_acquire(flags_ + i) != 0) result.value_ = values_ + i; // mutant: flag-acquire
+    return result;
+  }
+
+private:
+  std::uint32_t *flags_ = nullptr;
+  T *values_ = nullptr;
+};
+
+/// The tile status for T: packed if the system has words of that width.
+template <class T, class Memory = device_memory>
+using tile_status = std::conditional_t<std::is_trivially_copyable<T>::value &&
+                                           sizeof(T) <= (Memory::has_word_pairs ? 16 : 4),
+                                       packed_status<T, Memory>, flagged_status<T, Memory>>;
+
+/// The state that all blocks of one scan share. A tile's aggregate is published as soon as it is
+/// known. Group g's aggregate is published by the tile that has read the aggregates of all its
+/// tiles. Entry g of the prefixes is G(g + 1), the prefix of group g + 1.
+template <class T, class Memory = device_memory>
+struct scan_state {
+  unsigned *next_tile_id = nullptr; // zero before the first use
+  tile_status<T, Memory> tile_aggregates;
+  tile_status<T, Memory> group_aggregates;
+  tile_status<T, Memory> group_prefixes;
+};
+
+} // namespace lookback::detail

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// The dispatch: a call is run by the first strategy of a list that can take it.
+#pragma once
+
+#include <lookback/dispatch/log.cuh>
+#include <lookback/strategy/strategy.cuh>
+
+namespace lookback::detail {
+
+/// Why a call is refused. The launcher turns it into its own status.
+enum class refusal { invalid_value, not_supported };
+
+/// Bytes of storage of a strategy, 0 if it does not support the problem.
+template <class Strategy, class Problem>
+std::size_t storage_of(const Problem &problem, std::uint64_t n) {
+  if constexpr (Strategy::template supports<Problem>)
+    return Strategy::storage(problem, n);
+  else
+    return 0;
+}
+
+/// Strategies, the preferred first.
+template <class... Strategies>
+struct first_of {
+  /// Runs `problem` over n elements by the first strategy that takes it, in the two phases of CUB.
+  /// If `storage` is null, only writes to `bytes` the size of storage that is enough for every
+  /// strategy.
+  ///
+  /// If the launch of a strategy is refused, the next one is tried. From then on, strategies whose
+  /// blocks must be resident together are skipped, too, since the caller may use fewer
+  /// multiprocessors than the device has. The call neither allocates nor synchronises.
+  ///
+  /// Refused with refusal::invalid_value for n < 0, too many tiles, and storage smaller than
+  /// reported, whatever its alignment. Refused with refusal::not_supported if no strategy takes the
+  /// call.
+  template <class Problem, class Launch>
+  static typename Launch::status_type scan(void *storage, std::size_t &bytes,
+                                           const Problem &problem, std::int64_t n, Launch launch) {
+    if (n < 0) return launch.refuse(refusal::invalid_value);
+    const auto elements = static_cast<std::uint64_t>(n);
+    std::size_t needed = 0;
+    const auto need = [&](std::size_t more) { needed = more > needed ? more : needed; };
+    if (n > 0) (need(storage_of<Strategies>(problem, elements)), ...);
+    if (needed == too_many_tiles) return launch.refuse(refusal::invalid_value);
+    needed = temporary_memory::bytes_for(needed);
+    if (storage == nullptr) bytes = needed;
+    if (bytes < needed) return launch.refuse(refusal::invalid_value);
+    if (storage == nullptr || n == 0) return launch.status();
+
+    log_entry entries[sizeof...(Strategies)];
+    std::size_t tried = 0;
+    const char *tuning = nullptr;
+    const auto runs = [&](auto strategy) {
+      using S = typename decltype(strategy)::type;
+      log_entry &entry = entries[tried++] = {S::name, "does not support the problem"};
+      if constexpr (S::template supports<Problem>) {
+        entry.why_not = S::needs_residency && launch.refused() ? "an earlier launch was refused"
+                                                               : S::fits(problem, elements, launch);
+        if (entry.why_not != nullptr) return false;
+        if (launch.refused()) launch.forgive();
+        temporary_memory memory(storage);
+        S::run(problem, elements, memory, launch);
+        if (launch.refused()) entry.why_not = "its launch was refused";
+        if (!launch.refused()) tuning = S::tuned_for(launch.latest().architecture);
+      }
+      return entry.why_not == nullptr;
+    };
+    if (!(runs(type_of<Strategies>{}) || ...)) launch.refuse(refusal::not_supported);
+    if (logs_calls()) log_call(elements, tuning, launch.latest(), entries, tried);
+    return launch.status();
+  }
+
+private:
+  template <class Strategy>
+  struct type_of {
+    using type = Strategy;
+  };
+};
+
+/// `Strategy`, if the launch of an earlier one was refused.
+template <class Strategy>
+struct when_refused : Strategy {
+  template <class Problem, class Launch>
+  static const char *fits(const Problem &problem, std::uint64_t n, Launch &launch) {
+    return launch.refused() ? Strategy::fits(problem, n, launch) : "no launch was refused";
+  }
+};
+/// `Strategy`, if there is one tile.
+template <class Strategy>
+struct when_one_tile : Strategy {
+  template <class Problem, class Launch>
+  static const char *fits(const Problem &problem, std::uint64_t n, Launch &launch) {
+    return Problem::shape::tiles(n) == 1 ? Strategy::fits(problem, n, launch)
+                                         : "more than one tile";
+  }
+};
+
+} // namespace lookback::detail

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The message for the user when a scan could not be launched.
+#pragma once
+
+#include <lookback/dispatch/dispatch.cuh>
+#include <lookback/strategy/textbook_tile.cuh>
+
+#include <string>
+
+namespace lookback::detail {
+
+/// Why `strategies<Algorithm>::scan` returned `status`.
+template <class Algorithm, class Problem>
+std::string why_not(Algorithm, cudaError_t status, [[maybe_unused]] const Problem &problem,
+                    [[maybe_unused]] std::int64_t n) {
+  if constexpr (std::is_same<Algorithm, lookback::look_ahead>::value) {
+    if (status == cudaErrorNotSupported)
+      return "lookback: look_ahead takes plain memory (a pointer, a transformed pointer, keys that "
+             "are not "
+             "overwritten) with elements of 1, 2, 4, 8 or 16 bytes, accumulators of up to 16 "
+             "bytes, and a "
+             "device of compute capability 9.0 or newer. Without .with(look_ahead), lookback "
+             "chooses a "
+             "strategy that takes this call";
+  } else if constexpr (!std::is_same<Algorithm, fastest>::value) {
+    device_facts device;
+    if (status == cudaErrorInvalidConfiguration && current_device(device) == cudaSuccess) {
+      const block_shape largest = Algorithm::largest_block(problem, static_cast<std::uint64_t>(n));
+      return "lookback: the strategy's block of " + std::to_string(largest.threads) +
+             " threads needs " + std::to_string(largest.shared_bytes) +
+             " bytes of shared memory, and a block of this device has at most " +
+             std::to_string(device.shared_bytes) +
+             ": choose fewer threads or fewer items per thread";
+    }
+  }
+  return "lookback: launching the scan";
+}
+
+} // namespace lookback::detail

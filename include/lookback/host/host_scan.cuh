@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// A scan with lookback's CPU policy: chooses the number of threads, and one of the scans of host/.
+#pragma once
+
+#include <lookback/host/host_policy.cuh>
+
+#if defined(__CUDA_ARCH__)
+namespace lookback::detail {
+/// nvcc's pass for device code compiles no host function, so it need not read the headers of host/.
+template <class Derived, class Output, class Make>
+Output run(const host_execution_policy<Derived> &, std::int64_t n, Output result, Make make);
+} // namespace lookback::detail
+#else
+
+#include <lookback/host/float_sum.cuh>
+#include <lookback/host/host_look_back.cuh>
+#include <lookback/host/separate_results.cuh>
+
+namespace lookback::detail {
+
+/// Bytes of input that justify another thread: what a core scans while a thread is started.
+inline constexpr std::int64_t bytes_per_thread = 2 << 20;
+
+/// Threads for `bytes` bytes: one for each `bytes_per_thread`, at most one for each core.
+inline std::size_t useful_threads(std::int64_t bytes) {
+  if (bytes < 2 * bytes_per_thread) return 1;
+  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  return static_cast<std::size_t>(
+      std::max<std::int64_t>(1, std::min(bytes / bytes_per_thread, cores)));
+}
+
+/// Scans n elements, which fit in `tile`.
+template <class Tile, class Problem>
+void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
+  simt::line_prefetcher none;
+  tile.reduce(0, static_cast<int>(n), none);
+  if constexpr (Problem::initial_type::exists) {
+    const auto initial = static_cast<typename Problem::accumulator>(problem.initial.value);
+    tile.scan(&initial, none);
+  } else {
+    tile.scan(nullptr, none);
+  }
+}
+
+/// Scans n elements. Never inlined, so that scan() can be.
+template <class Problem>
+LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem, std::int64_t n) {
+  using shape = typename Problem::shape;
+  if constexpr (separate_results<typename Problem::output_type>::value) {
+    const std::size_t threads = useful_threads(n * static_cast<std::int64_t>(shape::element_bytes));
+    if (threads > 1) return threaded_scan<Problem>(problem, n).run(threads);
+  }
+  if constexpr (is_integer_sum<Problem>) {
+    scan_sum(problem, n);
+  } else if constexpr (is_float_sum<Problem>) {
+    scan_float_sum(problem, n);
+  } else if (n <= shape::row_elements) {
+    tree_tile<Problem, 1> tile(problem);
+    scan_one_tile(tile, problem, n);
+  } else if (n <= shape::tile_elements) {
+    // On the stack: it takes a few times 16 KB, and an allocation costs as much as a row.
+    tree_tile<Problem> tile(problem);
+    scan_one_tile(tile, problem, n);
+  } else {
+    std::make_unique<lone_scan<Problem>>(problem, n)->run();
+  }
+}
+
+/// Scans n elements. Short scans are done here: passing the problem through memory to another
+/// function would cost as much as a few elements.
+template <class Problem>
+void scan(const Problem &problem, std::int64_t n) {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+  const items_view<Problem> items(problem.input);
+  if constexpr (is_integer_sum<Problem>) {
+    // For so few elements, a serial loop is faster than CPU vectors.
+    constexpr int few = std::max(2 * shape::vector_elements - 1, 16);
+    if (n <= few) {
+      scan_sum_serially(problem, items, problem.output, 0, n, initial_sum(problem));
+      return;
+    }
+  } else if constexpr (is_plain<T> && std::is_pointer<typename Problem::input_type>::value) {
+    const auto with_initial = [&](auto scan_from) {
+      if constexpr (Problem::initial_type::exists) {
+        const auto initial = static_cast<T>(problem.initial.value);
+        scan_from(&initial);
+      } else {
+        scan_from(nullptr);
+      }
+    };
+    constexpr int serial = (Problem::initial_type::exists ? 1 : 2) * shape::vector_elements;
+    if (n <= serial) // a serial loop associates as the tree does
+      return with_initial([&](const T *initial) {
+        auto op = problem.op;
+        auto project = problem.project;
+        scan_first<Problem>(items, problem.output, static_cast<int>(n), initial, op, project);
+      });
+    if (n < shape::row_elements)
+      return with_initial([&](const T *initial) {
+        scan_row<Problem>(items, problem.output, static_cast<int>(n), initial, problem.op,
+                          problem.project);
+      });
+  }
+  scan_many(problem, n);
+}
+
+/// Runs the problem that `make()` describes over n elements. Returns result + n; for n <= 0, calls
+/// nothing and returns `result`. Throws the exception of an operator, a copy or an allocation; the
+/// output may then be written in part.
+template <class Derived, class Output, class Make>
+Output run(const host_execution_policy<Derived> &, std::int64_t n, Output result, Make make) {
+  if (n <= 0) return result;
+  scan(make(), n);
+  return result + n;
+}
+
+} // namespace lookback::detail
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// One pass, the simplest: every block waits for the prefix that its left neighbour publishes, adds
+// its aggregate and publishes the result for the next block. The chain of waits is the time: one
+// round trip through the L2 cache a tile.
+//
+// S. Yan, G. Long, Y. Zhang, "StreamScan: Fast Scan Algorithms for GPUs without Global Barrier
+// Synchronization", PPoPP 2013.
+//
+//   memory      2 n: read n, write n
+//   additions   the network's, n, and one a tile
+//   chain       n / S round trips, S items a tile: larger tiles, shorter chain
+#pragma once
+
+#include <lookback/block/three_phase.cuh>
+#include <lookback/carry/look_back_carry.cuh>
+#include <lookback/strategy/textbook_tile.cuh>
+
+namespace lookback {
+namespace detail {
+
+template <class Section>
+LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
+chained_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem,
+               const std::uint64_t n, typename Section::global_room *rooms,
+               const section_state<typename Section::T> state) {
+  using T = typename Section::T;
+  auto &shared = simt::shared_memory<typename Section::storage>();
+  const unsigned number = state.take_number(shared);
+  Section section(problem, n, number, shared, rooms);
+  section.scan();
+  maybe<T> prefix;
+  if (simt::warp_index() == 0) {
+    if (number > 0)
+      prefix.set(wait_for<T>(state.prefixes, number - 1));
+    else if constexpr (Section::problem_type::initial_type::exists)
+      prefix.set(static_cast<T>(problem.initial.value));
+    if (simt::thread_index() == 0 && number + 1 < simt::block_count()) {
+      auto op = problem.op;
+      maybe<T> through = prefix;
+      through.append(op, section.total());
+      state.prefixes.publish(number, through.value());
+    }
+  }
+  section.store(section.share(prefix));
+}
+
+} // namespace detail
+
+/// Chained scan: one pass, in which every block waits for the prefix of its left neighbour, adds
+/// its aggregate and publishes the sum.
+///
+/// - *Temporary memory*: two tile statuses a tile.
+/// - *Determinism*: the same bits for the same `Network`, `Threads`, `Items` and n.
+/// - *Complexity*: 2 n elements of traffic; the additions of `Network`, n, and one a tile; a chain
+///   of as many round trips through the L2 cache as there are tiles.
+/// - *Source*: S. Yan, G. Long, Y. Zhang, "StreamScan: Fast Scan Algorithms for GPUs without Global
+///   Barrier Synchronization", PPoPP 2013.
+///
+/// Parameters, types and errors: see @ref strategies.
+/// @ingroup strategies
+template <class Network = three_phase<>, int Threads = 256, int Items = 0>
+struct chained : detail::textbook<chained<Network, Threads, Items>, Network, Threads, Items> {
+  /// @private
+  static constexpr const char *name = "chained";
+  /// @private Enqueues the scan: see strategy/strategy.cuh for what a strategy has.
+  template <class Problem, class Launch>
+  static void run(const Problem &given, std::uint64_t n, detail::temporary_memory &memory,
+                  Launch &launch) {
+    auto problem = chained::sectioned(given, memory, launch);
+    using S = typename chained::template section<decltype(problem)>;
+    const std::uint64_t sections = S::count(n);
+    const auto state =
+        detail::prepare_state(problem, static_cast<unsigned>(sections), memory, launch);
+    auto *const rooms = S::take_rooms(memory, n);
+    launch(detail::chained_kernel<S>, detail::block_shape{Threads, sizeof(typename S::storage)},
+           detail::launch_grid{sections}, problem, n, rooms, state);
+  }
+};
+
+} // namespace lookback

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+// The default strategy for long inputs on sm_90 and newer: a persistent pipeline that fetches,
+// reduces and scans different tiles at once, so that no wait for a prefix interrupts the memory
+// traffic. It reverses decoupled look-back: instead of a waiting tile that looks back, a warp looks
+// ahead, and the prefix is ready before the tile is scanned.
+//
+// n elements read once, n written once; about 2 n + n / E applications of the operator (E elements
+// a vector). Block b of G scans the tile sequence b, b + G, b + 2 G, ... Its tile i is in stage
+// i % stages, and its warps have roles:
+//
+//   copying warp        bulk copies into all free stages, a few of them in flight at once
+//   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready
+//   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
+//   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
+//                       prefix; they take turns
+//
+// A prefix is built from aggregates alone, so a block waits until other blocks have read and
+// reduced their tiles, but never for their prefixes. This wait ends only if every block is
+// resident, which the cooperative launch guarantees. Its grid barrier ensures that all status words
+// are clear. Only the warps that publish or read aggregates wait for it; tiles are copied and
+// reduced meanwhile.
+#pragma once
+
+#include <lookback/arch/simt_grid.cuh>
+#include <lookback/carry/look_ahead_carry.cuh>
+#include <lookback/strategy/tree_tiles.cuh>
+#include <lookback/tile/reduce_tile.cuh>
+#include <lookback/tile/scan_tile.cuh>
+#include <lookback/tile/tile_runs.cuh>
+
+namespace lookback::detail {
+
+template <class Problem, class Tuning>
+using look_ahead_source = staged_tile<Problem, Tuning::value.scanning_warps, true>;
+
+/// The shared memory of a block: the ring of stages. Each barrier completes a phase when its step
+/// is done for the tile in its stage.
+template <class Problem, class Tuning>
+struct look_ahead_storage {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+  static constexpr int stages = Tuning::value.stages;
+
+  alignas(128) unsigned char tiles[stages][look_ahead_source<Problem, Tuning>::bytes];
+  // For 16-byte integers: one aggregate a scanning warp, that of its blocked items.
+  uninitialized_array<T, shape::tile_rows> row_aggregates[stages];
+  uninitialized_array<T, shape::tile_rows> row_prefixes[stages]; // R, inclusive
+  typename carry::look_ahead<Problem, Tuning>::storage carry;
+  simt::barrier copied[stages], reduced[stages], rows_ready[stages], scanned[stages];
+  simt::barrier cleared; // all blocks have cleared all status words
+
+#if LOOKBACK_TARGETS_SM_90
+  /// Tiles whose copies start before the first barrier of the block: at most as many as may be in
+  /// flight at once, each in its own stage.
+  static constexpr int first_copies =
+      Tuning::value.short_in_flight < stages ? Tuning::value.short_in_flight : stages;
+  /// Called by the thread that starts these copies.
+  LOOKBACK_DEVICE void initialize_first_copies() {
+    for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], 1);
+    simt::publish_barriers(); // mutant: publish-first
+  }
+  /// Called by the same thread after it has started them. Initializes the barriers of later copies,
+  /// and `cleared`.
+  LOOKBACK_DEVICE void initialize_later_copies() {
+    for (int s = first_copies; s < stages; ++s) simt::initialize(copied[s], 1);
+    simt::initialize(cleared, 1); // mutant: cleared-init
+    simt::publish_barriers();     // mutant: publish-later
+  }
+  /// Initializes the other barriers. The work is shared out, since it takes time: called by one
+  /// thread of each of `turns` warps, with a `turn` of its own.
+  LOOKBACK_DEVICE void initialize_others(int turn, int turns) {
+    for (int s = turn; s < stages; s += turns) {
+      simt::initialize(reduced[s], Tuning::value.scanning_warps); // mutant: reduced-init
+      simt::initialize(rows_ready[s], simt::warp_threads);        // mutant: rows-init
+      carry.initialize(s);
+      simt::initialize(scanned[s],
+                       Tuning::value.scanning_warps * simt::warp_threads); // mutant: scanned-init
+    }
+    simt::publish_barriers(); // mutant: publish-others
+  }
+#endif
+};
+
+#if LOOKBACK_TARGETS_SM_90
+/// Progress of the copying warp: tile `i` is the next to copy, into stage `at`; `arriving` is the
+/// stage of the oldest copy in flight.
+template <int Stages>
+struct copying {
+  simt::cache_policy policy;
+  int i = 0;
+  ring_position<Stages> at{}, arriving{};
+};
+
+template <class Problem, class Tuning>
+class look_ahead_scan {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+  using storage = look_ahead_storage<Problem, Tuning>;
+  static constexpr look_ahead_tuning tuning = Tuning::value;
+  static constexpr int stages = tuning.stages;
+  static constexpr int rows = shape::tile_rows / tuning.scanning_warps; // rows a scanning warp
+  static constexpr int warps = tuning.warps(), first_scanning_warp = warps - tuning.scanning_warps;
+  // 16-byte integers are summed as blocked items: one aggregate a lane and one a warp, instead of
+  // one a row.
+  static constexpr bool in_runs = adds_runs<Problem>;
+  static constexpr int kept = in_runs ? 1 : rows,
+                       sections = in_runs ? tuning.scanning_warps : shape::tile_rows;
+  static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
+
+public:
+  LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const scan_state<T> &state,
+                                  std::uint64_t n, storage &shared)
+      : problem_(problem), shared_(shared), op_(problem.op), source_(problem, n),
+        n_(n), sequence_{simt::block_index(), simt::block_count(),
+                         static_cast<unsigned>(shape::tiles(n))},
+        carry_(problem, state, sequence_, shared.carry) {}
+
+  LOOKBACK_DEVICE void run() {
+    const int warp = simt::warp_index();
+    copying<stages> next{simt::cache_policy_of(!sequence_is_short())};
+    // The first copies need only their own barriers, so they start before all other work.
+    if (warp == 0) {
+      if (simt::lane_index() == 0) shared_.initialize_first_copies(); // mutant: first-barriers
+      copy(next, storage::first_copies);                              // mutant: first-copies
+      if (simt::lane_index() == 0) shared_.initialize_later_copies();
+    } else if (simt::lane_index() == 0) {
+      shared_.initialize_others(warp - 1, warps - 1);
+    }
+    uninitialized_array<T, 1> initial; // for the warp of the first tile's prefix
+    if (reads_initial<Problem> && warp == 2) read_initial(problem_, initial[0]);
+    carry_.clear();            // mutant: status-clear
+    simt::synchronize_block(); // mutant: start-barrier
+    if (warp == 0) {
+      copy(next, sequence_.count());
+    } else if (warp == 1) {
+      if (simt::lane_index() == 0) {
+        simt::wait_for_grid(simt::arrive_at_grid()); // mutant: grid-wait
+        simt::arrive(shared_.cleared);               // mutant: cleared-arrive
+      }
+      // The shuffles that follow would synchronize the lanes, but they do not order memory
+      // accesses.
+      simt::synchronize_warp(); // mutant: cleared-warp
+      publish();
+    } else if (warp < first_scanning_warp) {
+      simt::wait(shared_.cleared, 0); // mutant: cleared-wait
+      const int working = sequence_is_short() ? tuning.look_ahead_warps : tuning.long_column_warps;
+      if (warp - 2 < working)
+        carry_.run(warp - 2, working, initial[0], shared_.scanned, op_); // mutant: working-warps
+    } else {
+      const int full = full_tiles();
+      ring_position<stages> reducing, scanning;
+      source_.aligned() ? reduce_and_scan<true>(full, reducing, scanning)
+                        : reduce_and_scan<false>(full, reducing, scanning);
+      if (full < sequence_.count()) reduce_and_scan_partial(full, reducing, scanning);
+    }
+  }
+
+private:
+  LOOKBACK_DEVICE bool sequence_is_short() const {
+    return sequence_.count() <= tuning.short_column;
+  }
+  LOOKBACK_DEVICE static int scanning_warp() { return simt::warp_index() - first_scanning_warp; }
+  /// All tiles but the last are full, so a 32-bit comparison is enough for them.
+  LOOKBACK_DEVICE valid_items<shape> valid_of(unsigned tile) const {
+    if (tile + 1 < sequence_.tiles) return {shape::tile_elements};
+    return {static_cast<int>(n_ - static_cast<std::uint64_t>(tile) * shape::tile_elements)};
+  }
+
+  /// Fills free stages up to tile `end`, with at most `in_flight` copies at once: more copies would
+  /// only queue and delay other memory accesses. In the first round every stage is free, and
+  /// `scanned` may not be initialized yet.
+  LOOKBACK_DEVICE void copy(copying<stages> &next, int end) {
+    if (simt::lane_index() != 0) return;
+    for (; next.i < end && next.i < sequence_.count(); ++next.i, ++next.at) {
+      const int stage = next.at.stage;
+      const unsigned tile = sequence_.tile(next.i);
+      const auto bulk = source_.plan_of(tile, valid_of(tile).of_tile);
+      if (next.i >= (sequence_is_short() ? tuning.short_in_flight : tuning.in_flight)) {
+        simt::wait(shared_.copied[next.arriving.stage], next.arriving.phase);
+        ++next.arriving;
+      }
+      if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1); // mutant: ring
+      source_.fill(shared_.tiles[stage], tile, valid_of(tile).of_tile, bulk, shared_.copied[stage],
+                   next.policy);
+    }
+  }
+
+  /// Scans the aggregates of rows, or of the warps' blocked items. The prefixes stay in the block;
+  /// the aggregate of the tile is published for the other blocks.
+  LOOKBACK_DEVICE void publish() {
+    const int lane = simt::lane_index();
+    lane_exchange<T> exchange(nothing_);
+    ring_position<stages> at;
+    for (int i = 0; i < sequence_.count(); ++i, ++at) {
+      const int full_rows = in_runs ? sections : valid_of(sequence_.tile(i)).rows();
+      simt::wait(shared_.reduced[at.stage], at.phase); // mutant: reduced-wait
+      uninitialized_array<T, 1> row_prefix;            // R(lane), inclusive
+      scan_row_aggregates(shared_.row_aggregates[at.stage], full_rows, row_prefix, op_, exchange);
+      if (lane == sections - 1) carry_.publish(i, row_prefix[0]);
+      auto &row_prefixes = shared_.row_prefixes[at.stage];
+      if (lane < full_rows) construct(row_prefixes[lane], row_prefix[0]); // mutant: row-prefixes
+      // Every lane arrives: it has written the prefix of its own row.
+      simt::arrive(shared_.rows_ready[at.stage]); // mutant: rows-arrive
+    }
+  }
+
+  /// Only the last tile of the scan can be partial.
+  LOOKBACK_DEVICE int full_tiles() const {
+    const int count = sequence_.count();
+    return valid_of(sequence_.tile(count - 1)).fill_tile() ? count : count - 1;
+  }
+  /// Tile i is reduced when its copy has completed, and scanned `depth` tiles later. In between, V
+  /// stays in registers.
+  template <bool Aligned>
+  LOOKBACK_DEVICE void reduce_and_scan(int tiles, ring_position<stages> &reducing,
+                                       ring_position<stages> &scanning) {
+    constexpr int depth = tuning.depth;
+    // V(lane), inclusive, of the rows of this warp; the oldest tile first.
+    uninitialized_array<T, kept> waiting[depth];
+    for (int i = 0; i < tiles + depth; ++i) {
+      if (i >= depth) {
+        scan<true, Aligned>(i - depth, scanning, waiting[0]);
+        ++scanning;
+      }
+      LOOKBACK_UNROLL
+      for (int d = 1; d < depth; ++d) waiting[d - 1] = waiting[d];
+      if (i < tiles) {
+        reduce<true, Aligned>(i, reducing, waiting[depth - 1]);
+        ++reducing;
+      }
+    }
+  }
+
+  /// The partial tile, when the others are done.
+  LOOKBACK_DEVICE void reduce_and_scan_partial(int i, ring_position<stages> reducing,
+                                               ring_position<stages> scanning) {
+    uninitialized_array<T, kept> vectors;
+    reduce<false, false>(i, reducing, vectors);
+    scan<false, false>(i, scanning, vectors);
+  }
+
+  template <bool Full>
+  LOOKBACK_DEVICE auto runs_of(unsigned tile, int stage) {
+    return tile_runs<Problem, look_ahead_source<Problem, Tuning>, tuning.scanning_warps, Full>(
+        problem_, source_, shared_.tiles[stage], tile, valid_of(tile).of_tile, scanning_warp());
+  }
+  template <bool Full, bool Aligned>
+  LOOKBACK_DEVICE auto rows_of(unsigned tile, int stage, int lane) {
+    return warp_rows<Problem, look_ahead_source<Problem, Tuning>, rows, Full, Aligned>(
+        problem_, source_, shared_.tiles[stage], tile, lane, scanning_warp() * rows,
+        valid_of(tile).of_tile);
+  }
+
+  template <bool Full, bool Aligned>
+  LOOKBACK_DEVICE void reduce(int i, ring_position<stages> at,
+                              uninitialized_array<T, kept> &vectors) {
+    const int lane = simt::lane_index();
+    lane_exchange<T> exchange(nothing_);
+    simt::wait(shared_.copied[at.stage], at.phase); // mutant: copied-wait
+    if constexpr (in_runs) {
+      construct(vectors[0], runs_of<Full>(sequence_.tile(i), at.stage).reduce(op_));
+      if (lane != shape::row_vectors - 1) return;
+      auto &aggregates = shared_.row_aggregates[at.stage];
+      construct(aggregates[scanning_warp()], vectors[0]); // mutant: warp-aggregate
+      simt::arrive(shared_.reduced[at.stage]);            // mutant: warp-arrive
+    } else {
+      const auto own = rows_of<Full, Aligned>(sequence_.tile(i), at.stage, lane);
+      auto &aggregates = shared_.row_aggregates[at.stage];
+      const bool arrives = lane == shape::row_vectors - 1;  // the lane that writes the aggregates
+      reduce_rows(own, vectors, aggregates, op_, exchange); // mutant: row-aggregates
+      if (arrives) simt::arrive(shared_.reduced[at.stage]); // mutant: reduced-arrive
+    }
+  }
+
+  template <bool Full, bool Aligned>
+  LOOKBACK_DEVICE void scan(int i, ring_position<stages> at,
+                            uninitialized_array<T, kept> &vectors) {
+    const int lane = simt::lane_index();
+    lane_exchange<T> exchange(nothing_);
+    const unsigned tile = sequence_.tile(i);
+    simt::wait(shared_.rows_ready[at.stage], at.phase); // mutant: rows-wait
+    maybe<T> prefix = carry_.prefix(at, tile);
+    if constexpr (in_runs) {
+      if (scanning_warp() > 0)
+        prefix.append(op_, shared_.row_prefixes[at.stage][scanning_warp() - 1]);
+      runs_of<Full>(tile, at.stage).scan(prefix.exists() ? prefix.value() : T{}, vectors[0]);
+    } else {
+      const auto own = rows_of<Full, Aligned>(tile, at.stage, lane);
+      const auto row_prefix = [&](int row) -> const T & {
+        return shared_.row_prefixes[at.stage][row > 0 ? row - 1 : 0];
+      };
+      scan_rows<false>(own, prefix, row_prefix, vectors, as_vectors(problem_), op_, exchange);
+    }
+    // Every lane arrives: it no longer reads the stage.
+    simt::arrive(shared_.scanned[at.stage]); // mutant: scanned-arrive
+  }
+
+  const Problem &problem_;
+  storage &shared_;
+  decltype(Problem::op) op_;
+  const look_ahead_source<Problem, Tuning> source_;
+  const std::uint64_t n_;
+  const tile_sequence sequence_;
+  const carry::look_ahead<Problem, Tuning> carry_;
+  typename lane_exchange<T>::storage nothing_;
+};
+#endif
+template <class Problem, class Rows>
+struct pipeline_block {
+  using rows = Rows;
+  template <class Row>
+  struct of {
+    using tuning = typename Row::template pipeline<Problem>;
+    using storage = look_ahead_storage<Problem, tuning>;
+    static constexpr int threads = tuning::value.warps() * simt::warp_threads;
+    static constexpr block_shape shape() { return {threads, sizeof(storage), true}; }
+  };
+  using here = of<compiled_row<Rows>>;
+};
+
+/// Grid: one block a multiprocessor, launched cooperatively, at most as many as there are tiles.
+template <class Problem, class Rows>
+LOOKBACK_KERNEL((pipeline_block<Problem, Rows>::here::threads), 1)
+pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
+                const scan_state<typename Problem::accumulator> state, const std::uint64_t n) {
+#if LOOKBACK_TARGETS_SM_90
+  using block = typename pipeline_block<Problem, Rows>::here;
+  look_ahead_scan<Problem, typename block::tuning>(problem, state, n,
+                                                   simt::shared_memory<typename block::storage>())
+      .run();
+#endif
+}
+
+/// Whether the output overlaps the keys. If so, the key before a tile may be overwritten before the
+/// tile is read.
+template <class Problem>
+bool writes_over_keys(const Problem &problem, std::uint64_t n) {
+  if constexpr (boundary_of<typename Problem::input_type>::exists) {
+    const auto keys = reinterpret_cast<std::uintptr_t>(problem.input.keys());
+    const auto output = reinterpret_cast<std::uintptr_t>(problem.output);
+    return keys < output + n * sizeof(*problem.output) &&
+           output < keys + n * sizeof(*problem.input.keys());
+  } else {
+    return false;
+  }
+}
+
+template <class Rows>
+struct pipeline : tree_strategy<Rows> {
+  static constexpr const char *name = "pipeline";
+  static constexpr bool needs_residency = true;
+  template <class Problem>
+  static constexpr bool supports = can_look_ahead<Problem>::value && !is_large<Problem, Rows>;
+
+  template <class Problem, class Launch>
+  static const char *fits(const Problem &problem, std::uint64_t n, Launch &launch) {
+    if (Problem::shape::tiles(n) == 1) return "one tile has none to look ahead of";
+    if (writes_over_keys(problem, n)) return "the results overwrite the keys";
+    return launch.template can_run<pipeline_block<Problem, Rows>>(pipeline_kernel<Problem, Rows>)
+               ? nullptr
+               : "the device lacks its sm_90 code or its shared memory";
+  }
+  template <class Problem, class Launch>
+  static void run(const Problem &problem, std::uint64_t n, temporary_memory &memory,
+                  Launch &launch) {
+    const std::uint64_t tiles = Problem::shape::tiles(n), blocks = launch.multiprocessors();
+    const workspace<Problem> in(memory, static_cast<unsigned>(tiles));
+    const auto kernel = pipeline_kernel<Problem, Rows>;
+    launch(kernel, launch.template shape<pipeline_block<Problem, Rows>>(kernel),
+           launch_grid{tiles < blocks ? tiles : blocks, residency::grid}, problem, in.state, n);
+  }
+};
+
+} // namespace lookback::detail

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// What the strategies of the catalogue keep in memory while they run: sums, and what blocks tell
+// each other.
+#pragma once
+
+#include <lookback/arch/device_memory.cuh>
+#include <lookback/carry/prepare_state.cuh>
+#include <lookback/core/problem.cuh>
+#include <lookback/core/tile_status.cuh>
+#include <lookback/strategy/strategy.cuh>
+
+namespace lookback::detail {
+
+/// What the blocks of a single-pass strategy tell each other, a cell a section: its own sum, and
+/// the sum of everything up to its end.
+template <class T>
+struct section_state {
+  unsigned *next = nullptr; // zero before the first use
+  tile_status<T> aggregates, prefixes;
+
+  /// A block's number in the order in which blocks start: whoever has a lower one is running
+  /// already. For all threads.
+  template <class Storage>
+  LOOKBACK_DEVICE unsigned take_number(Storage &shared) const {
+    if (simt::thread_index() == 0) shared.tile_id = simt::fetch_increment(next);
+    simt::synchronize_block();
+    return shared.tile_id;
+  }
+};
+
+/// Empties `words` words at `zeroed` and saves the keys that results in place may overwrite.
+template <class Problem, class Launch>
+void prepare(Problem &problem, unsigned sections, std::uint64_t *zeroed, std::size_t words,
+             temporary_memory &memory, Launch &launch) {
+  const std::size_t more = words / 4096 + sections / 4096;
+  const block_shape block{256, 0};
+  const launch_grid grid{more < 255 ? more + 1 : 256};
+  if constexpr (boundary_of<typename Problem::input_type>::exists) {
+    using boundary = boundary_of<typename Problem::input_type>;
+    problem.input.bind_boundary(memory.take<typename boundary::type>(sections));
+    launch(prepare_kernel<typename Problem::input_type>, block, grid, problem.input, sections,
+           zeroed, words);
+  } else if (words > 0) {
+    launch(prepare_kernel<no_initial>, block, grid, no_initial{}, sections, zeroed, words);
+  }
+}
+
+/// The state of a single pass over `sections` sections, empty when the next kernel starts;
+/// `problem` knows its keys.
+template <class Problem, class Launch>
+auto prepare_state(Problem &problem, unsigned sections, temporary_memory &memory, Launch &launch) {
+  using T = typename Problem::accumulator;
+  const status_bytes bytes = tile_status<T>::bytes(sections);
+  auto *const zeroed = memory.take<std::uint64_t>(0);
+  section_state<T> state;
+  const std::size_t before = memory.bytes();
+  state.next = memory.take<unsigned>(1);
+  void *const aggregates = memory.take<char>(bytes.zeroed), *const prefixes =
+                                                                memory.take<char>(bytes.zeroed);
+  const std::size_t words = (memory.bytes() - before) / sizeof(std::uint64_t);
+  state.aggregates = tile_status<T>(aggregates, memory.take<char>(bytes.payload));
+  state.prefixes = tile_status<T>(prefixes, memory.take<char>(bytes.payload));
+  prepare(problem, sections, zeroed, words, memory, launch);
+  return state;
+}
+
+} // namespace lookback::detail

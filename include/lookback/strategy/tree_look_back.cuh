@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// The general strategy: one block a tile, single pass, decoupled look-back with dynamic tile ids
+// (carry/look_back_carry.cuh).
+//
+// D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA
+// NVR-2016-002; dynamic ids after S. Yan, G. Long, Y. Zhang, "StreamScan", PPoPP 2013.
+#pragma once
+
+#include <lookback/carry/prepare_state.cuh>
+#include <lookback/strategy/tree_tiles.cuh>
+
+namespace lookback::detail {
+
+template <class Problem, class Rows>
+struct tree_look_back_block {
+  using rows = Rows;
+  template <class Row>
+  using of = tile_block<Problem, carry::look_back, typename Row::template tree_look_back<Problem>>;
+  using here = of<compiled_row<Rows>>;
+};
+
+template <class Problem, class Rows>
+LOOKBACK_KERNEL((tree_look_back_block<Problem, Rows>::here::threads),
+                (tree_look_back_block<Problem, Rows>::here::resident))
+tree_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
+                      const scan_state<typename Problem::accumulator> state,
+                      const std::uint64_t n) {
+  scan_tile_of_block<typename tree_look_back_block<Problem, Rows>::here, carry::look_back>(
+      problem, state, n);
+}
+
+/// Enqueues the kernel that clears the state in `in` and saves what the scan may overwrite. Returns
+/// the problem for the scan's kernel, which reads the saved values.
+template <class Rows, class Problem, class Launch>
+auto prepare_tiles(Problem problem, const workspace<Problem> &in, std::uint64_t n, Launch &launch) {
+  constexpr bool by_key = boundary_of<typename Problem::input_type>::exists;
+  static_assert(!reads_initial<Problem> || !by_key,
+                "a scan by key must not read its initial value on the device");
+  const auto enqueue = [&](const auto &saved) {
+    const std::size_t blocks = (in.zeroed_words - 1) / Rows::prepare_threads + 1;
+    launch(
+        prepare_kernel<std::decay_t<decltype(saved)>>, block_shape{Rows::prepare_threads, 0},
+        launch_grid{blocks < Rows::prepare_blocks_at_most ? blocks : Rows::prepare_blocks_at_most},
+        saved, static_cast<unsigned>(Problem::shape::tiles(n)), in.zeroed, in.zeroed_words);
+  };
+  if constexpr (reads_initial<Problem>) { // mutant: saved-initial
+    enqueue(initial_to_save_at(in.initial, problem));
+    return with_initial_at(in.initial, problem);
+  } else if constexpr (by_key) {
+    problem.input.bind_boundary(in.boundary);
+    enqueue(problem.input);
+    return problem;
+  } else {
+    enqueue(no_initial{});
+    return problem;
+  }
+}
+
+template <class Rows>
+struct tree_look_back : tree_strategy<Rows> {
+  static constexpr const char *name = "tree_look_back";
+  static constexpr bool needs_residency = false;
+  template <class Problem>
+  static constexpr bool supports = !is_large<Problem, Rows>;
+
+  template <class Problem, class Launch>
+  static const char *fits(const Problem &, std::uint64_t n, Launch &) {
+    return Problem::shape::tiles(n) > 1 ? nullptr : "one tile needs no look-back";
+  }
+  template <class Problem, class Launch>
+  static void run(const Problem &problem, std::uint64_t n, temporary_memory &memory,
+                  Launch &launch) {
+    const std::uint64_t tiles = Problem::shape::tiles(n);
+    const workspace<Problem> in(memory, static_cast<unsigned>(tiles));
+    const auto prepared = prepare_tiles<Rows>(problem, in, n, launch);
+    using prepared_type = std::decay_t<decltype(prepared)>;
+    const auto kernel = tree_look_back_kernel<prepared_type, Rows>;
+    launch(kernel, launch.template shape<tree_look_back_block<prepared_type, Rows>>(kernel),
+           launch_grid{tiles, residency::none, true}, prepared, in.state, n);
+  }
+};
+
+} // namespace lookback::detail

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// One block a tile: what strategy/{one_tile,cluster,wave,tree_look_back}.cuh have in common.
+//
+// n elements read once, n written once; about 2 n + n / E applications of the operator (E elements
+// a vector).
+#pragma once
+
+#include <lookback/carry/cluster_or_wave_carry.cuh>
+#include <lookback/strategy/workspace.cuh>
+#include <lookback/tile/reduce_tile.cuh>
+#include <lookback/tile/scan_tile.cuh>
+
+namespace lookback::detail {
+
+/// A tile in the shared memory of a block, between its reduction and its scan. It waits for its
+/// prefix there instead of in registers: tiles in flight hide the latency of the carry, and shared
+/// memory has room for more of them.
+template <class Problem, int Warps, class Carry, unsigned PrefetchDistance = 0>
+class tile_scan {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+  using tile_carry = typename Carry::template of_tile<Problem, Warps>;
+  static constexpr int rows = shape::tile_rows / Warps; // of a warp
+  static_assert(shape::tile_rows % Warps == 0, "all warps must have the same number of rows");
+
+public:
+  using source = tile_source<Problem, Warps>;
+
+  /// A block prefetches to the L2 cache the tile that comes this many tiles after its own, so that
+  /// input is read even while tiles wait for their prefixes. 0: no prefetch.
+  static constexpr unsigned prefetch_distance = PrefetchDistance;
+
+  struct storage {
+    alignas(source::alignment) unsigned char tile[source::bytes];
+    typename lane_exchange<T>::storage exchange[Warps];
+    uninitialized_array<T, shape::tile_rows> row_aggregates;
+    typename tile_carry::storage carry;
+    unsigned tile_id;
+  };
+
+  static constexpr bool vectors = has_vectors<Problem>;
+  LOOKBACK_DEVICE static bool as_vectors(const Problem &problem) {
+    return detail::as_vectors(problem);
+  }
+
+  /// Scans tile `tile`, which has `items` valid items. `Full`: the tile is full, and results are
+  /// stored as vectors if their type allows it. `Aligned`: the input is known to be aligned. Called
+  /// by the first `Warps` warps.
+  template <bool Full, bool Aligned, class State>
+  LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, const source &input,
+                                  unsigned tile, bool is_last, int items, storage &shared) {
+    auto op = problem.op;
+    const int lane = simt::lane_index(), warp = simt::warp_index();
+    lane_exchange<T> exchange(shared.exchange[warp]);
+    const warp_rows<Problem, source, rows, Full, Aligned> own(problem, input, shared.tile, tile,
+                                                              lane, warp * rows, items);
+    const bool vector_stores = Full ? vectors : as_vectors(problem);
+    const tile_carry carry(problem, state, tile, is_last, shared.carry);
+
+    // ---- fetch ----
+    input.template fetch<Aligned>(shared.tile, tile, items);
+    if (Full && prefetch_distance > 0 && simt::block_count() - tile > prefetch_distance + 1)
+      input.prefetch(tile + prefetch_distance);
+    carry.read_initial(); // mutant: initial-read
+    // As soon as all blocks have arrived, the previous tile's keys may be overwritten. This tile
+    // reads the last of them, so its copies must have completed before.
+    using keys = boundary_of<typename Problem::input_type>;
+    constexpr bool reads_keys = keys::exists; // mutant: reads-keys
+    if constexpr (reads_keys) input.finish();
+    carry.template arrive<reads_keys>();
+    if constexpr (!reads_keys) input.finish(); // mutant: wave-finish
+
+    // ---- reduce ----
+    uninitialized_array<T, rows> vector_prefixes; // V(lane) of each row, inclusive
+    reduce_rows(own, vector_prefixes, shared.row_aggregates, op, exchange);
+    simt::synchronize_warps<Warps>();       // mutant: row-aggregates-barrier
+    uninitialized_array<T, 1> row_prefixes; // R(lane), inclusive; in every warp, to save a barrier
+    scan_row_aggregates(shared.row_aggregates, own.valid.rows(), row_prefixes, op, exchange);
+
+    // ---- publish the aggregate, and learn the prefix ----
+    maybe<T> aggregate; // not set for the last tile: no tile reads it
+    if (warp == 0 && !is_last)
+      aggregate.set(tile_aggregate<Problem>(row_prefixes, own.valid.rows(), exchange));
+    const maybe<T> prefix = carry.prefix(aggregate, op, exchange);
+
+    // ---- scan ----
+    const auto row_prefix = [&](int row) -> decltype(auto) { // R(row - 1)
+      return exchange.from(row_prefixes[0], row > 0 ? row - 1 : 0, lane < own.valid.rows());
+    };
+    scan_rows<Carry::is_alone>(own, prefix, row_prefix, vector_prefixes, vector_stores, op,
+                               exchange);
+  }
+};
+
+/// Warps that scan a tile, blocks that a multiprocessor must have room for, and how many tiles
+/// ahead a block prefetches.
+///
+/// Each strategy has its own kernel, because a short kernel is fetched sooner: this saves 0.4 of
+/// 4.9 us for one tile on an H200.
+struct tile_tuning {
+  int warps, blocks;
+  unsigned prefetch_distance = 0; // tiles
+};
+
+/// The block of a kernel that scans a tile by Tuning::value, with `Extra` warps in addition to
+/// those that scan.
+template <class Problem, class Carry, class Tuning, int Extra = 0>
+struct tile_block {
+  static constexpr tile_tuning tuning = Tuning::value;
+  using scan = tile_scan<Problem, tuning.warps, Carry, tuning.prefetch_distance>;
+  static constexpr int scanning_warps = tuning.warps;
+  static constexpr int threads = (tuning.warps + Extra) * simt::warp_threads;
+  /// Blocks that a multiprocessor must have room for.
+  static constexpr int resident = simt::resident_blocks(threads, tuning.blocks);
+  static constexpr std::size_t shared_bytes = sizeof(typename scan::storage);
+  static constexpr bool fits = shared_bytes <= default_shared_bytes;
+  static constexpr block_shape shape() {
+    static_assert(fits, "lookback: a row of the tuning needs more shared memory than a block has");
+    return {threads, shared_bytes};
+  }
+};
+
+/// Whether a problem is too large for the strategies that keep tiles in shared memory. Only
+/// strategy/warp_tiles.cuh supports such a problem. The row for architecture 0 decides, so that the
+/// same kernels exist on all architectures.
+template <class Problem, class Rows, class Row = typename Rows::template at<0>>
+inline constexpr bool is_large =
+    exchange_of<typename Problem::accumulator> == exchange_by::rounds ||
+    !tile_block<Problem, carry::none, typename Row::template one_tile<Problem>>::fits ||
+    !tile_block<Problem, carry::look_back, typename Row::template tree_look_back<Problem>>::fits;
+
+/// The body of the kernels of these strategies. A block of the look-back draws a dynamic tile id,
+/// the number of blocks that started before it. Every tile that it will wait for then belongs to a
+/// block that is already running, so waiting always ends. A cluster and a wave need no such order.
+/// (One function for all: with a function in each strategy, nvcc orders the registers of a wave
+/// differently.)
+template <class Block, class Carry, class Problem, class State>
+LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &state,
+                                        std::uint64_t n) {
+  using scan = typename Block::scan;
+  using shape = typename Problem::shape;
+  auto &shared = simt::shared_memory<typename scan::storage>();
+
+  if constexpr (Carry::waiting_warps > 0) {
+    if (simt::warp_index() == Block::scanning_warps) return attend_wave<Block::scanning_warps>();
+  }
+
+  unsigned tile = Carry::is_alone ? 0 : simt::block_index();
+  if constexpr (Carry::draws_tile) {
+    // Until the previous kernel has cleared the state and saved what the scan may overwrite.
+    simt::wait_for_previous_kernel(); // mutant: previous-kernel
+    if (simt::thread_index() == 0)
+      shared.tile_id = simt::fetch_increment(state.next_tile_id); // mutant: tile-id
+    simt::synchronize_block();                                    // mutant: tile-id-barrier
+    tile = shared.tile_id;
+  }
+  const bool is_last = Carry::is_alone || tile + 1 == simt::block_count();
+  const typename scan::source items(problem, n);
+  const auto valid = valid_items<shape>::of(n, tile);
+  // The fast case has no branches for special cases. A tile that is the only one is usually
+  // partial.
+  const bool is_fast =
+      items.aligned() &&
+      (Carry::is_alone || (valid.fill_tile() && (!scan::vectors || scan::as_vectors(problem))));
+  if (LOOKBACK_LIKELY(is_fast))
+    scan::template run<!Carry::is_alone, true>(problem, state, items, tile, is_last, valid.of_tile,
+                                               shared);
+  else
+    scan::template run<false, false>(problem, state, items, tile, is_last, valid.of_tile, shared);
+}
+
+} // namespace lookback::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// As many tiles as are resident at once: a cooperative launch with one block a tile
+// (carry/wave_carry.cuh). A small wave has more warps a tile. A large wave has fewer, so that more
+// tiles are resident: it takes 265 to 528 tiles on an H200.
+#pragma once
+
+#include <lookback/strategy/tree_tiles.cuh>
+
+namespace lookback::detail {
+
+/// One warp of each block waits for the grid.
+template <class Problem, class Rows>
+struct small_wave_block {
+  using rows = Rows;
+  template <class Row>
+  using of =
+      tile_block<Problem, carry::cluster_or_wave, typename Row::template small_wave<Problem>, 1>;
+  using here = of<compiled_row<Rows>>;
+};
+template <class Problem, class Rows>
+struct large_wave_block {
+  using rows = Rows;
+  template <class Row>
+  using of = tile_block<Problem, carry::wave, typename Row::template large_wave<Problem>, 1>;
+  using here = of<compiled_row<Rows>>;
+};
+
+/// The kernel of a small wave and of a cluster. Launched as a cluster, its blocks have no warp that
+/// waits for the grid.
+template <class Problem, class Rows>
+LOOKBACK_KERNEL((small_wave_block<Problem, Rows>::here::threads),
+                (small_wave_block<Problem, Rows>::here::resident))
+cluster_or_wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
+                       const scan_state<typename Problem::accumulator> state,
+                       const std::uint64_t n) {
+  scan_tile_of_block<typename small_wave_block<Problem, Rows>::here, carry::cluster_or_wave>(
+      problem, state, n);
+}
+template <class Problem, class Rows>
+LOOKBACK_KERNEL((large_wave_block<Problem, Rows>::here::threads),
+                (large_wave_block<Problem, Rows>::here::resident))
+wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
+            const scan_state<typename Problem::accumulator> state, const std::uint64_t n) {
+  scan_tile_of_block<typename large_wave_block<Problem, Rows>::here, carry::wave>(problem, state,
+                                                                                  n);
+}
+
+template <class Rows>
+struct wave : tree_strategy<Rows> {
+  static constexpr const char *name = "wave";
+  static constexpr bool needs_residency = true;
+  template <class Problem, class Row = typename Rows::template at<0>>
+  static constexpr bool supports =
+      !is_large<Problem, Rows> && small_wave_block<Problem, Rows>::template of<Row>::fits &&
+      large_wave_block<Problem, Rows>::template of<Row>::fits;
+
+  template <class Problem, class Launch>
+  static const char *fits(const Problem &, std::uint64_t n, Launch &launch) {
+    return holds<large_wave_block<Problem, Rows>>(wave_kernel<Problem, Rows>,
+                                                  Problem::shape::tiles(n), launch)
+               ? nullptr
+               : "more tiles than are resident at once";
+  }
+  template <class Problem, class Launch>
+  static void run(const Problem &problem, std::uint64_t n, temporary_memory &memory,
+                  Launch &launch) {
+    const std::uint64_t tiles = Problem::shape::tiles(n);
+    const workspace<Problem> in(memory, static_cast<unsigned>(tiles));
+    const launch_grid grid{tiles, residency::grid}; // mutant: cooperative
+    const auto small = cluster_or_wave_kernel<Problem, Rows>, large = wave_kernel<Problem, Rows>;
+    if (holds<small_wave_block<Problem, Rows>>(small, tiles, launch))
+      launch(small, launch.template shape<small_wave_block<Problem, Rows>>(small), grid, problem,
+             in.state, n);
+    else
+      launch(large, launch.template shape<large_wave_block<Problem, Rows>>(large), grid, problem,
+             in.state, n);
+  }
+
+private:
+  template <class Block, class Problem, class State, class Launch>
+  static bool holds(void (*kernel)(Problem, State, std::uint64_t), std::uint64_t tiles,
+                    Launch &launch) {
+    return tiles <= wave_groups_at_most * Problem::shape::group_tiles &&
+           tiles <= launch.template resident_blocks<Block>(kernel);
+  }
+};
+
+} // namespace lookback::detail

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Where the state of a scan that follows the tree lies in its temporary storage.
+#pragma once
+
+#include <lookback/arch/device_memory.cuh>
+#include <lookback/core/segments.cuh>
+#include <lookback/core/tile_status.cuh>
+#include <lookback/strategy/strategy.cuh>
+#include <lookback/tile/early_initial.cuh>
+
+#include <climits>
+
+namespace lookback::detail {
+
+/// The state of `tiles` >= 2 tiles: first everything that must be zero, then payloads, then what is
+/// saved before the scan: the boundary keys, or an initial value that may stand in the output.
+template <class Problem>
+struct workspace {
+  using T = typename Problem::accumulator;
+
+  workspace(temporary_memory &memory, unsigned tiles) {
+    using status_words = tile_status<T>;
+    const std::size_t groups = (tiles - 1) / Problem::shape::group_tiles + 1;
+    const status_bytes of_tiles = status_words::bytes(tiles),
+                       of_groups = status_words::bytes(groups);
+    const std::size_t before = memory.bytes();
+    state.next_tile_id = memory.take<unsigned>(1);
+    zeroed = reinterpret_cast<std::uint64_t *>(state.next_tile_id);
+    char *const tile_aggregates = memory.take<char>(of_tiles.zeroed);
+    char *const group_aggregates = memory.take<char>(of_groups.zeroed);
+    char *const group_prefixes = memory.take<char>(of_groups.zeroed);
+    zeroed_words = (memory.bytes() - before) / sizeof(std::uint64_t);
+    state.tile_aggregates = status_words(tile_aggregates, memory.take<char>(of_tiles.payload));
+    state.group_aggregates = status_words(group_aggregates, memory.take<char>(of_groups.payload));
+    state.group_prefixes = status_words(group_prefixes, memory.take<char>(of_groups.payload));
+    using boundary_type = boundary_of<typename Problem::input_type>;
+    if constexpr (boundary_type::exists)
+      boundary = memory.take<typename boundary_type::type>(tiles);
+    if constexpr (reads_initial<Problem>) initial = memory.take<T>(1);
+  }
+
+  scan_state<T> state;
+  std::uint64_t *zeroed;
+  std::size_t zeroed_words;
+  void *boundary = nullptr;
+  T *initial = nullptr;
+};
+
+/// What the strategies of the tree have in common: the tree's tiles, and the same workspace.
+template <class Rows>
+struct tree_strategy {
+  static const char *tuned_for(unsigned architecture) { return Rows::name(architecture); }
+
+  template <class Problem>
+  static std::size_t storage(const Problem &, std::uint64_t n) {
+    const std::uint64_t tiles = Problem::shape::tiles(n);
+    if (tiles > INT_MAX) return too_many_tiles;
+    temporary_memory needed;
+    if (tiles > 1) workspace<Problem>(needed, static_cast<unsigned>(tiles));
+    return needed.bytes();
+  }
+};
+
+/// The row of `Rows` for the code that is being compiled.
+template <class Rows>
+using compiled_row = typename Rows::template at<simt::code_architecture>;
+
+} // namespace lookback::detail

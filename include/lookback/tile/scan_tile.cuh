@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// The scan of a tile in shared memory, for the default strategies, once the prefix of the tile is
+// known: reads the items again, and stores the results.
+#pragma once
+
+#include <lookback/block/lane_scan.cuh>
+#include <lookback/block/warp_shuffle.cuh>
+#include <lookback/tile/left_side.cuh>
+#include <lookback/tile/warp_rows.cuh>
+
+namespace lookback::detail {
+
+/// Whether the problem's results can be stored as vectors (has_vectors), and whether its output is
+/// aligned for that, too (as_vectors). Rows consist of whole vectors, so the first address decides
+/// for all.
+template <class Problem>
+inline constexpr bool has_vectors = std::is_pointer<typename Problem::output_type>::value
+    &&lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed;
+template <class Problem>
+LOOKBACK_DEVICE bool as_vectors(const Problem &problem) {
+  return moves_as_vectors<typename Problem::stored, Problem::shape::vector_elements>(
+      problem.output);
+}
+
+/// Scans row i of the warp and stores its results, from the prefix of the tile, `row_prefix(row)`,
+/// which returns R(row - 1), and V of the row. `FullRow`: all items of the row are valid.
+/// `vector_stores`: results are stored as vectors.
+///
+/// Results that cannot be stored as vectors may pass through their own row in shared memory, if
+/// they fit and no other warp reads from it. If the source shifts unaligned rows, unaligned results
+/// are shifted, too.
+template <bool FullRow, class Rows, class T, class RowPrefix, class Operator>
+LOOKBACK_DEVICE void scan_row(const Rows &rows, int i, const maybe<T> &prefix, RowPrefix row_prefix,
+                              const T &vector_aggregates, bool vector_stores, Operator &op,
+                              lane_exchange<T> &exchange) {
+  using Problem = typename Rows::problem_type;
+  using source = typename Rows::source_type;
+  using shape = typename Problem::shape;
+  using stored = typename Problem::stored;
+  using staged = typename source::first_type;
+  constexpr int E = shape::vector_elements;
+  constexpr bool through_stage = !source::shifts && Rows::aligned &&
+                                 sizeof(stored) <= sizeof(staged) &&
+                                 alignof(stored) <= alignof(staged);
+  const int lane = rows.lane, row = rows.row(i);
+  const int items = FullRow ? shape::row_elements : rows.items(i);
+  const int count = FullRow ? E : items - lane * E; // of this lane's vector and those behind it
+  maybe<T> left = prefix;
+  append_left_side(
+      left, row, [&]() -> decltype(auto) { return row_prefix(row); }, count > 0 ? lane : 0,
+      [&]() -> decltype(auto) { return exchange.up(vector_aggregates, 1, lane < items / E); }, op);
+  const auto vector = rows.read(i, count);
+  lane_vector<stored, E> results;
+  scan_lane(rows.problem, left, count, vector, op, results);
+  store_row<E, through_stage, source::shifts>(
+      rows.output + i * shape::row_elements, items, vector_stores,
+      rows.source.template row_of<Rows::aligned>(rows.stage, row), results);
+}
+
+/// Scans the rows of the warp and stores their results. `Alone`: the tile is the only one, so a
+/// partial tile is the usual case.
+template <bool Alone, class Rows, class T, int Count, class RowPrefix, class Operator>
+LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<T> &prefix, RowPrefix row_prefix,
+                               const uninitialized_array<T, Count> &vectors, bool vector_stores,
+                               Operator &op, lane_exchange<T> &exchange) {
+  using Problem = typename Rows::problem_type;
+  using source = typename Rows::source_type;
+  constexpr int E = Problem::shape::vector_elements, row_items = Problem::shape::row_elements;
+  // If lanes combine 8 or 16 items a row by a user's operator, the code of a partial tile is
+  // compiled once instead of once a row: the compiler's optimiser takes a third less time.
+  constexpr bool rolled = !Rows::full && !Alone && !source::shifts && E >= 8 &&
+                          !adds_parts<Problem, typename source::elements>;
+  const auto scan = [&](int i, auto full, bool as_vectors) {
+    scan_row<decltype(full)::value>(rows, i, prefix, row_prefix, vectors[i], as_vectors, op,
+                                    exchange);
+  };
+  if constexpr (rolled) {
+    LOOKBACK_ROLLED
+    for (int i = 0; i < Count; ++i)
+      if (rows.items(i) > 0) scan(i, std::false_type{}, vector_stores);
+  } else {
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      if (Rows::full)
+        scan(i, std::true_type{}, vector_stores);
+      else if (Alone && LOOKBACK_LIKELY(vector_stores && rows.items(i) == row_items))
+        scan(i, std::true_type{}, true);
+      else if (rows.items(i) > 0)
+        scan(i, std::false_type{}, vector_stores);
+      else
+        break;
+    }
+  }
+}
+
+} // namespace lookback::detail

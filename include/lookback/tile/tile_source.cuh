@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The input of a tile in shared memory: as bytes where it can be, as elements where it cannot.
+#pragma once
+
+#include <lookback/tile/staged_tile.cuh>
+#include <lookback/tile/valid_items.cuh>
+
+namespace lookback::detail {
+
+/// Any iterator: the elements themselves are in shared memory. Each warp fetches its own rows.
+template <class Problem, int Warps>
+class item_tile {
+  using item = typename Problem::item;
+  using shape = typename Problem::shape;
+  static constexpr int E = shape::vector_elements;
+  static constexpr int rows = shape::tile_rows / Warps;
+
+public:
+  using first_type = item; // of the elements at row_of()
+  static constexpr bool shifts = false;
+  static constexpr unsigned bytes = shape::tile_elements * sizeof(item);
+  static constexpr unsigned alignment = alignof(item) > 16 ? alignof(item) : 16;
+
+  LOOKBACK_DEVICE item_tile(const Problem &problem, std::uint64_t) : problem_(problem) {}
+
+  template <bool>
+  LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int items) const {
+    const int first_row = simt::warp_index() * rows;
+    const valid_items<shape> valid{items};
+    const auto first =
+        static_cast<std::ptrdiff_t>(tile) * shape::tile_elements + first_row * shape::row_elements;
+    fetch_rows<E, rows>(
+        problem_.input + first, [=](int i) { return valid.of_row(first_row + i); },
+        row_of(stage, first_row));
+  }
+  LOOKBACK_DEVICE static void finish() { simt::synchronize_warp(); } // mutant: fetch-items
+  LOOKBACK_DEVICE static constexpr bool aligned() { return true; }
+  LOOKBACK_DEVICE void prefetch(unsigned) const {} // an iterator cannot be prefetched
+
+  class elements {
+  public:
+    LOOKBACK_DEVICE elements(const item *row, int count) { read_vector<E>(row, count, vector_); }
+    LOOKBACK_DEVICE decltype(auto) get(int k) const { return vector_.get(k); }
+
+  private:
+    lane_vector<item, E> vector_;
+  };
+  template <bool>
+  LOOKBACK_DEVICE elements read(unsigned char *stage, unsigned, int row, int count) const {
+    return elements(row_of(stage, row), count);
+  }
+  template <bool KnownAligned = true>
+  LOOKBACK_DEVICE item *row_of(unsigned char *stage, int row) const {
+    return reinterpret_cast<item *>(stage) + row * shape::row_elements;
+  }
+
+private:
+  const Problem &problem_;
+};
+
+template <class Problem>
+inline constexpr bool can_stage =
+    staged_input<typename Problem::input_type>::template possible<Problem::shape::vector_elements>;
+
+/// Unaligned vectors of elements of at least 4 bytes are gathered instead of shifted. That is
+/// slower but takes less code, which counts for so many kernels, and the pipeline takes the long
+/// inputs.
+template <class Problem, int Warps>
+using tile_source = std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps, false>,
+                                       item_tile<Problem, Warps>>;
+
+} // namespace lookback::detail

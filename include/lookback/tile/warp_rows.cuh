@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// A warp's share of a tile in shared memory: consecutive rows.
+#pragma once
+
+#include <lookback/tile/tile_source.cuh>
+#include <lookback/tile/valid_items.cuh>
+
+namespace lookback::detail {
+
+/// Rows first_row .. first_row + Count - 1 of tile `tile`, which is in `stage`. The members count
+/// rows from first_row. `Full`: the tile is full. `Aligned`: the input is known to be aligned to 16
+/// bytes.
+template <class Problem, class Source, int Count, bool Full, bool Aligned>
+struct warp_rows {
+  using problem_type = Problem;
+  using source_type = Source;
+  using shape = typename Problem::shape;
+  static constexpr int count = Count;
+  static constexpr bool full = Full, aligned = Aligned;
+
+  LOOKBACK_DEVICE warp_rows(const Problem &problem_, const Source &source_, unsigned char *stage_,
+                            unsigned tile_, int lane_, int first_row_, int valid_)
+      : problem(problem_), source(source_), stage(stage_), tile(tile_), lane(lane_),
+        first_row(first_row_), valid{valid_},
+        output(problem_.output + (static_cast<std::ptrdiff_t>(tile_) * shape::tile_elements +
+                                  first_row_ * shape::row_elements)) {}
+
+  const Problem &problem;
+  const Source &source;
+  unsigned char *const stage;
+  const unsigned tile;
+  const int lane, first_row;
+  const valid_items<shape, Full> valid;
+  const typename Problem::output_type output; // (Count, row_elements)
+
+  LOOKBACK_DEVICE int row(int i) const { return first_row + i; } // of the tile
+  LOOKBACK_DEVICE int items(int i) const { return valid.of_row(row(i)); }
+  LOOKBACK_DEVICE int vectors(int i) const { return valid.vectors(row(i)); }
+  /// The lane's vector of row i, `items` of which are valid.
+  LOOKBACK_DEVICE auto read(int i, int items) const {
+    return source.template read<Aligned>(stage, tile, row(i), items);
+  }
+};
+
+} // namespace lookback::detail
