@@ -8,6 +8,7 @@
 #include <lookback/dispatch/memory_pool.cuh>
 
 #include <memory>
+#include <mutex>
 
 namespace lookback {
 namespace detail {
