@@ -32,6 +32,7 @@
 /// of two; each type's page has the exact counts.
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// A scan of the items that the threads of one block hold, in blocked order: thread t has items
 /// `t * Items` to `t * Items + Items - 1`.
@@ -154,4 +155,5 @@ private:
   network network_;
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -7,6 +7,7 @@
 #include <lookback/dispatch/one_phase_scan.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// Scans of device memory with the names and parameters of `cub::DeviceScan`.
 ///
@@ -318,4 +319,5 @@ public:
   }
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

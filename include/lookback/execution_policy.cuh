@@ -11,6 +11,7 @@
 #if defined(__CUDACC__)
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 namespace detail {
 inline namespace LOOKBACK_DEFAULT_STREAM {
 
@@ -148,6 +149,7 @@ LOOKBACK_GLOBAL_CONSTANT par_t par{};
 LOOKBACK_GLOBAL_CONSTANT par_nosync_t par_nosync{};
 
 } // namespace LOOKBACK_DEFAULT_STREAM
+} // namespace LOOKBACK_ABI
 } // namespace lookback
 
 #endif

@@ -7,6 +7,7 @@
 #include <lookback/host/host_scan.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 namespace detail {
 
 #if !defined(__CUDACC__)
@@ -235,4 +236,5 @@ LOOKBACK_HOST_DEVICE Output exclusive_scan_by_key(const Policy &policy, Keys fir
 /// @}
 
 } // namespace LOOKBACK_DEFAULT_STREAM
+} // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -56,7 +56,7 @@ function(expect path from to message)
 endfunction()
 
 expect("" "" "" "")
-set(end "} // namespace lookback\n")
+set(end "} // namespace LOOKBACK_ABI\n} // namespace lookback\n")
 expect(lookback/device_scan.cuh "${end}" "int nameless();\n${end}" "Member nameless[^\n]* of namespace lookback is not documented")
 expect(lookback/device_scan.cuh "${end}" "struct nameless {};\n${end}" "undocumented: +C +nameless")
 expect(lookback/device_scan.cuh "public:\n" "public:\n  static int nameless();\n"

@@ -6,7 +6,9 @@
 #   - no two headers share a base name;
 #   - lookback's headers are included with angle brackets;
 #   - hardware words (asm, intrinsics, thread ids, barriers, atomics) stand in arch/simt.cuh, simt_sm90.cuh, simt_grid.cuh
-#     and simt_parts.cuh, and the CPU's in simt_host.cuh, simt_lanes.cuh and simt_rows.cuh, alone.
+#     and simt_parts.cuh, and the CPU's in simt_host.cuh, simt_lanes.cuh and simt_rows.cuh, alone;
+#   - namespace lookback is opened together with the inline namespace LOOKBACK_ABI, whose macro is defined: such a header
+#     includes another one of lookback's, and in the end core/config.cuh.
 cmake_minimum_required(VERSION 3.25)
 
 # Each room includes itself and the rooms before it.
@@ -73,8 +75,13 @@ foreach(path IN LISTS headers)
   string(REGEX REPLACE "\n$" "" text "${text}")
   string(REPLACE "\n" ";" lines "${text}")
 
+  if(text MATCHES "namespace lookback {" AND NOT text MATCHES "(^|\n)#include <lookback/")
+    violation(${path} "includes no header of lookback, so LOOKBACK_ABI may not be defined")
+  endif()
+
   set(number 0)
   set(in_comment FALSE)
+  set(opens_namespace FALSE)
   foreach(line IN LISTS lines)
     math(EXPR number "${number} + 1")
     if(in_comment)
@@ -91,6 +98,10 @@ foreach(path IN LISTS headers)
       set(in_comment TRUE)
     endif()
 
+    if(line MATCHES "^namespace lookback::" OR (opens_namespace AND NOT line STREQUAL "inline namespace LOOKBACK_ABI {"))
+      violation("${path}:${number}" "namespace lookback without the inline namespace LOOKBACK_ABI")
+    endif()
+    string(COMPARE EQUAL "${line}" "namespace lookback {" opens_namespace)
     check_include(${path} ${layer} "${path}:${number}" "${line}")
     if(NOT layer STREQUAL "arch"
        AND line MATCHES "(^|[^A-Za-z0-9_.])(${hardware_word})($|[^A-Za-z0-9_])")

@@ -4,7 +4,9 @@
 
 #include <lookback/arch/simt.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The memory operations that core/tile_status.cuh requires. Another system supplies the same
 /// names; `word_pair` and its relaxed operations only if it has word pairs.
@@ -27,4 +29,6 @@ struct device_memory {
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -13,7 +13,9 @@
 #include <cstring>
 #include <type_traits>
 
-namespace lookback::simt {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace simt {
 
 inline constexpr int warp_threads = 32;
 
@@ -279,4 +281,6 @@ LOOKBACK_DEVICE void wait_for_copies() {
 #endif
 }
 
-} // namespace lookback::simt
+} // namespace simt
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -10,7 +10,9 @@
 
 #include <lookback/arch/simt.cuh>
 
-namespace lookback::simt {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace simt {
 
 namespace detail {
 /// The barrier's word. Its highest bit flips when all blocks have arrived; the other bits are then
@@ -75,4 +77,6 @@ LOOKBACK_DEVICE void wait_for_grid(grid_arrival before) {
   }
 }
 
-} // namespace lookback::simt
+} // namespace simt
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -2,6 +2,8 @@
 // CPU instructions, for host/. They change run times, never results, and may do nothing.
 #pragma once
 
+#include <lookback/core/config.cuh>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,7 +13,9 @@
 #include <emmintrin.h>
 #endif
 
-namespace lookback::simt {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace simt {
 
 inline constexpr std::size_t cache_line = 64; // bytes
 
@@ -144,4 +148,6 @@ std::ptrdiff_t running_sums(const T *from, T *to, std::ptrdiff_t count, T &runni
   return i;
 }
 
-} // namespace lookback::simt
+} // namespace simt
+} // namespace LOOKBACK_ABI
+} // namespace lookback

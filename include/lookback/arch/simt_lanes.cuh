@@ -9,7 +9,9 @@
 #if defined(__x86_64__) && defined(__SSE2__)
 #include <emmintrin.h>
 
-namespace lookback::simt::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace simt::detail {
 
 template <class T, int Rows>
 struct cpu_vector;
@@ -136,6 +138,8 @@ LOOKBACK_HOST_INLINE void transpose(two_doubles (&x)[2]) {
 }
 #endif
 
-} // namespace lookback::simt::detail
+} // namespace simt::detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
 
 #endif

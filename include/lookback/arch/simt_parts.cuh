@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace lookback::simt {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace simt {
 
 /// `sum` plus the first `count` parts of `word`, modulo 2^32. A part is an integer T of 1 or 2
 /// bytes. One instruction on a GPU.
@@ -30,4 +32,6 @@ LOOKBACK_DEVICE std::uint32_t add_parts(std::uint32_t word, int count, std::uint
 #endif
 }
 
-} // namespace lookback::simt
+} // namespace simt
+} // namespace LOOKBACK_ABI
+} // namespace lookback

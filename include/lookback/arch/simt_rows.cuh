@@ -10,7 +10,9 @@
 
 #include <type_traits>
 
-namespace lookback::simt {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace simt {
 
 #if defined(__x86_64__) && defined(__SSE2__)
 
@@ -265,4 +267,6 @@ void scan_row_of_sums(const T *, int, T, T *) {}
 
 #endif
 
-} // namespace lookback::simt
+} // namespace simt
+} // namespace LOOKBACK_ABI
+} // namespace lookback

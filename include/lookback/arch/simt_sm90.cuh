@@ -5,7 +5,9 @@
 
 #include <lookback/arch/simt.cuh>
 
-namespace lookback::simt {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace simt {
 
 // ---- barriers in shared memory, and copies that complete on them (sm_90) ------------------------
 
@@ -150,4 +152,6 @@ LOOKBACK_DEVICE unsigned cluster_blocks() {
   return count;
 }
 
-} // namespace lookback::simt
+} // namespace simt
+} // namespace LOOKBACK_ABI
+} // namespace lookback

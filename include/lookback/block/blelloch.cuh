@@ -17,6 +17,7 @@
 #include <lookback/block/network.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// Whether lookback::blelloch pads shared memory, so that strides of powers of two use different
 /// banks.
@@ -125,4 +126,5 @@ struct blelloch {
   };
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

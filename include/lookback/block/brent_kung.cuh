@@ -14,6 +14,7 @@
 #include <lookback/block/network.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// Brent and Kung's scan: a reduction tree, then the same tree in reverse.
 ///
@@ -70,4 +71,5 @@ struct brent_kung {
   };
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -12,6 +12,7 @@
 #include <lookback/block/network.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// Hillis and Steele's scan: in step d every item adds the sum that ends 2^d places to its left.
 ///
@@ -63,4 +64,5 @@ struct hillis_steele {
   };
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

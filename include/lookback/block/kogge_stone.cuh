@@ -17,6 +17,7 @@
 #include <lookback/block/network.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// Where the intermediate sums of lookback::kogge_stone are.
 /// @ingroup block_scans
@@ -100,4 +101,5 @@ struct kogge_stone {
   };
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

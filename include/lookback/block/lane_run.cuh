@@ -7,7 +7,9 @@
 #include <lookback/block/lane_scan.cuh>
 #include <lookback/block/staged.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 template <class T>
 inline constexpr bool is_wide_integer = is_integer<T> && sizeof(T) == 16;
@@ -78,4 +80,6 @@ private:
   const int first_;
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -3,11 +3,13 @@
 // one that is fastest where that makes no difference.
 #pragma once
 
+#include <lookback/arch/simt_parts.cuh>
 #include <lookback/block/transfer.cuh>
 #include <lookback/core/problem.cuh>
-#include <lookback/arch/simt_parts.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Whether `vector.words()` are the elements' own bytes.
 template <class Vector, class = void>
@@ -77,4 +79,6 @@ LOOKBACK_DEVICE void scan_lane(const Problem &problem,
   }
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -20,10 +20,12 @@
 // op.
 #pragma once
 
-#include <lookback/core/monoid.cuh>
 #include <lookback/arch/simt.cuh>
+#include <lookback/core/monoid.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Smallest power of two that is at least `n`.
 LOOKBACK_HOST_DEVICE constexpr int power_of_two_from(int n) {
@@ -74,4 +76,6 @@ LOOKBACK_DEVICE void load_strided(int count, Source &x, T *to) {
   for_each_strided<Threads, Items>(0, count, [&](int k, int i) { construct(to[i], loaded[k]); });
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -4,7 +4,9 @@
 
 #include <lookback/core/config.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Where a warp is in the ring of stages: the phase flips when it comes round.
 template <int Stages>
@@ -22,4 +24,6 @@ struct ring_position {
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

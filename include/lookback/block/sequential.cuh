@@ -7,6 +7,7 @@
 #include <lookback/block/network.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// Sequential scan by one thread, from left to right: the reference.
 ///
@@ -50,4 +51,5 @@ struct sequential {
   };
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -7,7 +7,9 @@
 #include <lookback/block/transfer.cuh>
 #include <lookback/core/segments.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// `Bytes` bytes at `address` in shared memory, which is aligned to `Alignment`: what is there from
 /// the boundary before it to the one behind it, shifted.
@@ -186,4 +188,6 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
   };
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -14,6 +14,7 @@
 #include <lookback/block/warp_shuffle.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// Three phases: every thread reduces its blocked items serially, `Network` scans the threads'
 /// aggregates, and every thread scans its items from its prefix.
@@ -86,4 +87,5 @@ struct three_phase {
   };
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

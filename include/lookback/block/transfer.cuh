@@ -10,10 +10,12 @@
 // can be read either way.
 #pragma once
 
-#include <lookback/core/monoid.cuh>
 #include <lookback/arch/simt.cuh>
+#include <lookback/core/monoid.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// E elements of one lane. Narrow elements stay packed in words: sixteen bytes cost four registers,
 /// not sixteen.
@@ -218,4 +220,6 @@ LOOKBACK_DEVICE void store_row(Iterator row, int valid, bool as_vectors, void *s
   }
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

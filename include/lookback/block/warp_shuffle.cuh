@@ -8,7 +8,9 @@
 #include <lookback/block/network.cuh>
 #include <lookback/core/segments.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// How lanes see each other's values.
 enum class exchange_by { shuffle, copy, rounds };
@@ -145,9 +147,12 @@ warp_inclusive_scan(uninitialized_array<keyed<T>, Count> &pairs, Valid valid,
     if (lane < valid(i)) pairs[i].head = heads[i] != 0;
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// Warps scan rows of 32 items by Kogge and Stone's network through shuffles; the first warp scans
 /// the warps' aggregates.
@@ -228,4 +233,5 @@ struct warp_shuffle {
   };
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -7,7 +7,9 @@
 #include <lookback/arch/simt_sm90.cuh>
 #include <lookback/carry/no_carry.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 inline constexpr unsigned cluster_tiles_at_most = 16; // half a group: only one level of the tree
 
@@ -117,4 +119,6 @@ struct cluster {
 };
 
 } // namespace carry
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

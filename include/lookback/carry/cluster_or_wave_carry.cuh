@@ -6,7 +6,9 @@
 #include <lookback/carry/cluster_carry.cuh>
 #include <lookback/carry/wave_carry.cuh>
 
-namespace lookback::detail::carry {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail::carry {
 
 /// A tile of a cluster if the kernel is launched as one. Otherwise, or if aggregates cannot be
 /// sent, a tile of a wave. A cluster has no waiting warp.
@@ -56,4 +58,6 @@ struct cluster_or_wave {
                                      either<Problem, Warps>, wave::of_tile<Problem, Warps>>;
 };
 
-} // namespace lookback::detail::carry
+} // namespace detail::carry
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -9,7 +9,9 @@
 #include <lookback/tile/early_initial.cuh>
 #include <lookback/tile/tile_source.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Whether a problem can take the pipeline: its input can be staged, results go to plain memory,
 /// and accumulators are trivially copyable and small.
@@ -175,4 +177,6 @@ private:
 
 } // namespace carry
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -8,7 +8,9 @@
 
 #include <lookback/carry/no_carry.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Waits until status word `i` is ready and returns its value. Called by a full warp: every lane
 /// reads the same word, so that a poll costs one sector.
@@ -200,4 +202,6 @@ struct look_back {
 };
 
 } // namespace carry
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -25,7 +25,9 @@
 #include <lookback/core/tile_status.cuh>
 #include <lookback/tile/early_initial.cuh>
 
-namespace lookback::detail::carry {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail::carry {
 
 /// One tile alone: its prefix is the initial value.
 struct none {
@@ -64,4 +66,6 @@ struct none {
   };
 };
 
-} // namespace lookback::detail::carry
+} // namespace detail::carry
+} // namespace LOOKBACK_ABI
+} // namespace lookback

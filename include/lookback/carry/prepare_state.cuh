@@ -6,7 +6,9 @@
 #include <lookback/core/segments.cuh>
 #include <lookback/tile/early_initial.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Prepares the temporary storage: clears the status words and the dynamic tile id, and saves what
 /// the scan may overwrite. `saved` is an input with keys, an initial value, or nothing.
@@ -25,4 +27,6 @@ prepare_kernel(const Saved saved, const unsigned tiles, std::uint64_t *const zer
     if (first == 0) saved.save();
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -10,7 +10,9 @@
 #include <lookback/arch/simt_grid.cuh>
 #include <lookback/carry/look_back_carry.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 inline constexpr int wave_groups_at_most = 64; // 2048 tiles: more than any device holds at once
 
@@ -98,4 +100,6 @@ struct wave {
 };
 
 } // namespace carry
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -48,6 +48,31 @@
 #define LOOKBACK_GLOBAL_CONSTANT inline constexpr
 #endif
 
+/// The version: CMakeLists.txt reads it here.
+#define LOOKBACK_VERSION_MAJOR 0
+#define LOOKBACK_VERSION_MINOR 1
+#define LOOKBACK_VERSION_PATCH 0
+
+/// The inline namespace of everything in lookback: version and architectures, as v0_1_0_sm750900
+/// for sm_75 and sm_90. Libraries of one process may contain different versions, or kernels for
+/// different architectures. Of two functions with the same name, the linker keeps one, and one
+/// library's host code would launch the other's kernels. `v0_1_0_host`: no CUDA compiler.
+#if defined(__CUDA_ARCH_LIST__)
+#define LOOKBACK_ABI                                                                               \
+  LOOKBACK_ABI_FROM(LOOKBACK_VERSION_MAJOR, LOOKBACK_VERSION_MINOR, LOOKBACK_VERSION_PATCH, sm,    \
+                    __CUDA_ARCH_LIST__, , , , , , , , , , , , , , , , , )
+#else
+#define LOOKBACK_ABI                                                                               \
+  LOOKBACK_ABI_FROM(LOOKBACK_VERSION_MAJOR, LOOKBACK_VERSION_MINOR, LOOKBACK_VERSION_PATCH, host,  \
+                    , , , , , , , , , , , , , , , , , )
+#endif
+/// Expands the arguments before they are joined.
+#define LOOKBACK_ABI_FROM(...) LOOKBACK_ABI_OF(__VA_ARGS__)
+/// For up to 16 architectures.
+#define LOOKBACK_ABI_OF(major, minor, patch, kind, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, \
+                        ...)                                                                       \
+  v##major##_##minor##_##patch##_##kind##a##b##c##d##e##f##g##h##i##j##k##l##m##n##o##p
+
 /// The inline namespace of the Thrust interface's functions and types that depend on the default
 /// stream. nvcc's option --default-stream chooses that stream for one translation unit. Units with
 /// different default streams must have functions and types of their own: of two with the same name,

@@ -20,7 +20,9 @@
 #include <cuda/std/functional>
 #endif
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 // The transparent function objects of std, callable in kernels; the sum is lookback::plus.
 struct multiplies {
@@ -187,4 +189,6 @@ LOOKBACK_HOST_DEVICE decltype(auto) to_own_operator(Operator &op) {
     return own{};
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

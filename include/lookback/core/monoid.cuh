@@ -11,6 +11,7 @@
 #include <utility>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// The operator of sums: a + b, with the type of that expression, as std::plus<>.
 /// @ingroup tree
@@ -168,4 +169,5 @@ private:
 template <class Iterator>
 FutureValue(Iterator) -> FutureValue<detail::value_t<Iterator>, Iterator>;
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

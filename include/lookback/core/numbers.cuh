@@ -2,13 +2,17 @@
 // Number types, including those that <type_traits> does not know.
 #pragma once
 
+#include <lookback/core/config.cuh>
+
 #include <type_traits>
 
 // Half-precision numbers of the CUDA headers. The headers themselves are not needed here.
 struct __half;
 struct __nv_bfloat16;
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Integers except bool, including those of 16 bytes, which <type_traits> knows in some language
 /// modes only.
@@ -34,4 +38,6 @@ inline constexpr bool is_number<__half> = true;
 template <>
 inline constexpr bool is_number<__nv_bfloat16> = true;
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

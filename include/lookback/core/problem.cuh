@@ -6,7 +6,9 @@
 #include <lookback/core/known_operators.cuh>
 #include <lookback/core/tree.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The default projection: an element's result is its scanned value. `needs_item`: whether a
 /// projection also reads the element.
@@ -144,4 +146,6 @@ auto make_problem(Input input, Output output, Operator op, Initial initial) {
       from, to, to_own_operator<Accumulator>(op), initial, scanned_itself{});
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

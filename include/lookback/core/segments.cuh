@@ -6,7 +6,9 @@
 
 #include <lookback/core/problem.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// A value, and whether a segment starts with it or, if it is an aggregate, within its elements.
 template <class T>
@@ -215,4 +217,6 @@ auto make_exclusive_by_key(Keys keys, Values values, Output output, T init, Equa
       from, to, {own_op}, {keyed<T>{init, true}}, {init});
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

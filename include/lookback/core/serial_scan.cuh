@@ -4,7 +4,9 @@
 
 #include <lookback/core/known_operators.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Element i of an iterator, as an accumulator.
 LOOKBACK_NO_EXECUTION_CHECK
@@ -75,4 +77,6 @@ LOOKBACK_HOST_DEVICE void serial_scan_by_key(std::ptrdiff_t n, const Output &res
   }
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -8,7 +8,9 @@
 #include <new>
 #include <utility>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Alignment of storage for values of type T: as large as their size allows, so that a vector
 /// access to shared memory touches one value only. (With a smaller alignment, compilers read bytes
@@ -43,4 +45,6 @@ LOOKBACK_HOST_DEVICE void construct(T &place, Value &&value) {
   ::new (static_cast<void *>(&place)) T(std::forward<Value>(value));
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

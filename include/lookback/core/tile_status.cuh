@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <cstring>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The memory operations of a GPU (arch/device_memory.cuh): the default. Only declared here, so
 /// that a host compiler without CUDA does not need them.
@@ -186,4 +188,6 @@ struct scan_state {
   tile_status<T, Memory> group_prefixes;
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// Version of the reduction tree. It changes if and only if the bits of some floating-point result
 /// change; CHANGELOG.md records every value.
@@ -160,4 +161,5 @@ LOOKBACK_HOST_DEVICE void scan_vector(maybe<T> prefix, int count, Element elemen
 }
 
 } // namespace detail
+} // namespace LOOKBACK_ABI
 } // namespace lookback

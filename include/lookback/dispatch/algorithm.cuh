@@ -13,6 +13,7 @@
 #include <lookback/strategy/wave.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// The default: the fastest strategy for the size, the types and the device, always with the bits
 /// of lookback::tree_shape.
@@ -80,4 +81,5 @@ template <class... Algorithm>
 using strategies = typename strategies_of<Algorithm...>::type;
 
 } // namespace detail
+} // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -2,12 +2,16 @@
 // What the dispatch has to know about the current device, asked once a device.
 #pragma once
 
+#include <lookback/core/config.cuh>
+
 #include <cuda_runtime_api.h>
 
 #include <atomic>
 #include <cstdint>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 struct device_facts {
   static constexpr int remembered = 64; // devices that we keep facts of
@@ -75,4 +79,6 @@ inline bool captures_for_a_part(cudaStream_t stream) {
 #endif
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -5,7 +5,9 @@
 
 #include <lookback/core/segments.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// An initial value as the kernels take it: `value_type` is its type, `kept` what the problem
 /// keeps. Of a value that the host knows both are its own type.
@@ -140,4 +142,6 @@ struct device_problem {
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -16,27 +16,45 @@
 #endif
 #if defined(CCCL_VERSION) && CCCL_VERSION >= 3002000 && __has_include(<cuda/__fwd/get_stream.h>)
 #include <cuda/__fwd/get_stream.h>
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 using stream_query = cuda::get_stream_t;
-}
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
 #else
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 struct stream_query; // no environment of this CCCL answers it
-}
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
 #endif
 #if defined(CCCL_VERSION) && CCCL_VERSION >= 3002000 &&                                            \
     __has_include(<cuda/__fwd/get_memory_resource.h>)
 #include <cuda/__fwd/get_memory_resource.h>
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 using resource_query = cuda::mr::__get_memory_resource_t;
-}
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
 #else
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 struct resource_query; // no environment of this CCCL answers it
-}
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
 #endif
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The environment of a call that names none: the default stream, and memory from lookback's pool.
 struct default_environment {};
@@ -200,4 +218,6 @@ cudaError_t scan_in(const Env &env, const Problem &problem, std::int64_t n) {
              : strategies<>::scan(storage.address(), bytes, problem, n, launcher(stream));
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -5,7 +5,9 @@
 #include <lookback/dispatch/log.cuh>
 #include <lookback/strategy/strategy.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Why a call is refused. The launcher turns it into its own status.
 enum class refusal { invalid_value, not_supported };
@@ -95,4 +97,6 @@ struct when_one_tile : Strategy {
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

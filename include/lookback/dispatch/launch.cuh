@@ -12,7 +12,9 @@
 
 #include <limits>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 // Every translation unit has its own kernels, built for its own architectures, so the answers about
 // a kernel below have internal linkage.
@@ -283,4 +285,6 @@ private:
 };
 using launcher = unit_launcher<>;
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

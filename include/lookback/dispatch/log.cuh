@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Whether the environment variable LOOKBACK_LOG is set, to something other than 0. Read once.
 inline bool logs_calls() {
@@ -58,4 +60,6 @@ LOOKBACK_HOST_NOINLINE inline void log_call(std::uint64_t n, const char *tuning,
   std::fprintf(stderr, "lookback: %s\n", line);
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -11,6 +11,7 @@
 #include <mutex>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 namespace detail {
 
 /// Device memory that a graph owns, or that none owns any more.
@@ -158,4 +159,5 @@ inline cudaError_t release_workspace() {
   return status == cudaSuccess ? cudaMemPoolTrimTo(pool, 0) : status;
 }
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <limits>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Allows this thread to make a pool or to allocate while streams are being captured. Neither is a
 /// stream operation, so no capture misses anything.
@@ -65,4 +67,6 @@ inline cudaError_t memory_pool(cudaMemPool_t &pool) {
   return status;
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

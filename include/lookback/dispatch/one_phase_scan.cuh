@@ -6,7 +6,9 @@
 #include <lookback/dispatch/device_problem.cuh>
 #include <lookback/dispatch/environment.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Device-wide scans in one call, which lookback::DeviceScan (lookback/device_scan.cuh) inherits;
 /// its docstring describes them. They return the bits and errors of the two-phase calls.
@@ -196,4 +198,6 @@ public:
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -20,6 +20,7 @@
 #include <string>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// Base of lookback's CUDA policies, for policies of a program's own.
 ///
@@ -208,4 +209,5 @@ template <class Policy>
 using is_cuda_policy = std::is_base_of<thrust::cuda_cub::execution_policy<Policy>, Policy>;
 
 } // namespace detail
+} // namespace LOOKBACK_ABI
 } // namespace lookback

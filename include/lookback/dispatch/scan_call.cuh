@@ -12,7 +12,9 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/type_traits/unwrap_contiguous_iterator.h>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The pointer, where an iterator is a pointer in disguise; likewise below a transformation.
 LOOKBACK_NO_EXECUTION_CHECK
@@ -159,4 +161,6 @@ LOOKBACK_HOST_DEVICE Output scan_call(const Policy &policy, std::int64_t n, cons
 }
 
 } // namespace LOOKBACK_DEFAULT_STREAM
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -12,7 +12,9 @@
 
 #include <cstdint>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Whether lanes exchange their values through shared memory: then every warp needs room for 32 of
 /// them.
@@ -194,4 +196,6 @@ struct measured_tuning {
   static constexpr unsigned prepare_blocks_at_most = 256;
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -7,7 +7,9 @@
 
 #include <string>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Why `strategies<Algorithm>::scan` returned `status`.
 template <class Algorithm, class Problem>
@@ -36,4 +38,6 @@ std::string why_not(Algorithm, cudaError_t status, [[maybe_unused]] const Proble
   return "lookback: launching the scan";
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -5,7 +5,9 @@
 
 #include <lookback/host/lone_scan.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 template <class Problem>
 inline constexpr bool is_float_sum = sums_rows<Problem, items_view<Problem>>;
@@ -43,4 +45,6 @@ void scan_float_sum(const Problem &problem, std::int64_t n) {
                       has_prefix ? &prefix : nullptr, op, problem.project);
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -13,7 +13,9 @@
 #include <system_error>
 #include <thread>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// One scan of more than one tile, and the state that its threads share.
 template <class Problem>
@@ -211,4 +213,6 @@ private:
   std::exception_ptr error_; // written by the first thread that fails, read when all have ended
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -2,6 +2,8 @@
 // The CPU policy. Needs CCCL's headers, but neither a CUDA compiler nor the CUDA toolkit's headers.
 #pragma once
 
+#include <lookback/core/config.cuh>
+
 #include <thrust/detail/config.h>
 // The policy's base class. The header of an algorithm includes its code for Thrust's host system.
 // Only if that is not the C++ system are all algorithms of the C++ system included here: 10,000
@@ -16,6 +18,7 @@
 #include <type_traits>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// Base of lookback's CPU policies; a program may derive its own policies from it.
 ///
@@ -55,4 +58,5 @@ template <class Policy>
 using is_host_policy = std::is_base_of<host_execution_policy<Policy>, Policy>;
 
 } // namespace detail
+} // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -5,18 +5,24 @@
 #include <lookback/host/host_policy.cuh>
 
 #if defined(__CUDA_ARCH__)
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 /// nvcc's pass for device code compiles no host function, so it need not read the headers of host/.
 template <class Derived, class Output, class Make>
 Output run(const host_execution_policy<Derived> &, std::int64_t n, Output result, Make make);
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
 #else
 
 #include <lookback/host/float_sum.cuh>
 #include <lookback/host/host_look_back.cuh>
 #include <lookback/host/separate_results.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Bytes of input that justify another thread: what a core scans while a thread is started.
 inline constexpr std::int64_t bytes_per_thread = 2 << 20;
@@ -115,6 +121,8 @@ Output run(const host_execution_policy<Derived> &, std::int64_t n, Output result
   return result + n;
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
 
 #endif

@@ -10,7 +10,9 @@
 #include <memory>
 #include <type_traits>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Whether dozens of values may be on the stack at once, as in a recursion over a vector, or for
 /// the lanes of a row.
@@ -90,4 +92,6 @@ private:
   int size_ = 0; // counted only if values must be destroyed
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

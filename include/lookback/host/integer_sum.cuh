@@ -5,7 +5,9 @@
 
 #include <lookback/host/tile.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 template <class Problem>
 inline constexpr bool is_integer_sum =
@@ -117,4 +119,6 @@ private:
   T aggregate_{};
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

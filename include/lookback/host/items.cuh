@@ -8,7 +8,9 @@
 #include <lookback/core/standard.cuh>
 #include <lookback/host/row_network.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The elements from `first` on, converted to accumulators when they are read.
 template <class Problem, class Iterator = typename Problem::input_type>
@@ -91,4 +93,6 @@ inline constexpr bool is_unchanged =
         &&std::is_same<decltype(Problem::project), scanned_itself>::value
             &&std::is_same<decltype(std::declval<View>()[0]), const T &>::value;
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -5,7 +5,9 @@
 #include <lookback/host/shared_state.cuh>
 #include <lookback/host/tile.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The prefix of the next tile, extended tile by tile.
 template <class Problem>
@@ -71,4 +73,6 @@ private:
   const std::int64_t n_;
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

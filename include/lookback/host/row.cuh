@@ -5,7 +5,9 @@
 
 #include <lookback/host/items.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Serial fold of the `Count` elements from `first` on.
 template <int Count, class T, class View, class Operator>
@@ -164,4 +166,6 @@ void scan_rows_of_sums(const T *items, int rows, const T *row_prefixes, const T 
   }
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

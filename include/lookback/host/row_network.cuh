@@ -7,7 +7,9 @@
 #include <lookback/core/tree.cuh>
 #include <lookback/host/host_storage.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 inline constexpr int lane_count = network::lanes;
 
@@ -89,4 +91,6 @@ private:
   int count_ = 0;
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -20,7 +20,9 @@
 #include <iterator>
 #include <type_traits>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Whether assignments to different elements of `Output` write different objects. They do
 ///
@@ -81,4 +83,6 @@ template <class... Outputs>
 struct separate_results<cuda::zip_iterator<Outputs...>> : separate_results_of_all<Outputs...> {};
 #endif
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

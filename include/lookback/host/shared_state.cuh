@@ -10,7 +10,9 @@
 
 #include <memory>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The protocol's memory operations between threads. No word pairs: few CPUs guarantee that an
 /// access of 16 bytes is atomic.
@@ -95,4 +97,6 @@ private:
   std::size_t end_ = 1; // keys 1 to end_ - 1 are constructed
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

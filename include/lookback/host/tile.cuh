@@ -5,7 +5,9 @@
 
 #include <lookback/host/row.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// One tile of at most `Rows` rows. Call `reduce` first; then `aggregate`, if the tile is full;
 /// then `scan`, when its prefix is known.
@@ -263,4 +265,6 @@ private:
   lanes<T> rows_; // R, inclusive: (rows)
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

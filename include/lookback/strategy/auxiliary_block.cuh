@@ -16,6 +16,7 @@
 #include <lookback/strategy/textbook_tile.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 namespace detail {
 
 /// The auxiliary block: publishes the prefix of every section but the last.
@@ -141,4 +142,5 @@ struct auxiliary_block
   }
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -16,6 +16,7 @@
 #include <lookback/strategy/textbook_tile.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 namespace detail {
 
 template <class Section>
@@ -77,4 +78,5 @@ struct chained : detail::textbook<chained<Network, Threads, Items>, Network, Thr
   }
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -5,7 +5,9 @@
 
 #include <lookback/strategy/wave.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The block of the small wave's kernel, without the warp that waits for the grid.
 template <class Problem, class Rows>
@@ -46,4 +48,6 @@ struct cluster : tree_strategy<Rows> {
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

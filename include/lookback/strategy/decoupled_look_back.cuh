@@ -16,6 +16,7 @@
 #include <lookback/strategy/textbook_tile.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 
 /// Look-back by one thread, over one predecessor after the other.
 /// @ingroup strategies
@@ -180,4 +181,5 @@ struct decoupled_look_back
   }
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

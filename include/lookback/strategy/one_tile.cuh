@@ -4,7 +4,9 @@
 
 #include <lookback/strategy/tree_tiles.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 template <class Problem, class Rows>
 struct one_tile_block {
@@ -45,4 +47,6 @@ struct one_tile : tree_strategy<Rows> {
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -28,7 +28,9 @@
 #include <lookback/tile/scan_tile.cuh>
 #include <lookback/tile/tile_runs.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 template <class Problem, class Tuning>
 using look_ahead_source = staged_tile<Problem, Tuning::value.scanning_warps, true>;
@@ -371,4 +373,6 @@ struct pipeline : tree_strategy<Rows> {
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -15,6 +15,7 @@
 #include <lookback/strategy/textbook_tile.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 namespace detail {
 
 /// totals(b) = sum of section b: every thread its own elements serially, then a tree over the
@@ -110,4 +111,5 @@ struct reduce_then_scan
   }
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -14,6 +14,7 @@
 #include <lookback/strategy/textbook_tile.cuh>
 
 namespace lookback {
+inline namespace LOOKBACK_ABI {
 namespace detail {
 
 /// Where the results of the first pass wait for the second: in the output, where that is as good as
@@ -124,4 +125,5 @@ struct scan_then_add
   }
 };
 
+} // namespace LOOKBACK_ABI
 } // namespace lookback

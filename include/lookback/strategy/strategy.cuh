@@ -33,10 +33,14 @@
 //                             if so, raises the kernel's limit of shared memory
 #pragma once
 
+#include <lookback/core/config.cuh>
+
 #include <cstddef>
 #include <cstdint>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Shared memory in bytes that every kernel may use without opting in to more.
 inline constexpr std::size_t default_shared_bytes = 48 * 1024;
@@ -94,4 +98,6 @@ private:
   std::size_t bytes_ = 0;
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -9,7 +9,9 @@
 #include <lookback/core/tile_status.cuh>
 #include <lookback/strategy/strategy.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// What the blocks of a single-pass strategy tell each other, a cell a section: its own sum, and
 /// the sum of everything up to its end.
@@ -64,4 +66,6 @@ auto prepare_state(Problem &problem, unsigned sections, temporary_memory &memory
   return state;
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

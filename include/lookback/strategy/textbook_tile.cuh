@@ -12,7 +12,9 @@
 #include <lookback/core/problem.cuh>
 #include <lookback/strategy/textbook_state.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Prefetches `elements` elements at `first` to the L2 cache. Called by the whole block. Does
 /// nothing for iterators that are not pointers.
@@ -283,4 +285,6 @@ protected:
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

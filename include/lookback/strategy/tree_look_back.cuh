@@ -9,7 +9,9 @@
 #include <lookback/carry/prepare_state.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 template <class Problem, class Rows>
 struct tree_look_back_block {
@@ -80,4 +82,6 @@ struct tree_look_back : tree_strategy<Rows> {
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -10,7 +10,9 @@
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/scan_tile.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// A tile in the shared memory of a block, between its reduction and its scan. It waits for its
 /// prefix there instead of in registers: tiles in flight hide the latency of the carry, and shared
@@ -175,4 +177,6 @@ LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &sta
   scan::run(problem, state, items, tile, is_last, valid.of_tile, is_fast, shared);
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -12,7 +12,9 @@
 #include <lookback/tile/left_side.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Largest size of an element or an accumulator, in bytes. A thread keeps about a dozen values in
 /// local memory, which is limited to 512 KB, and a kernel by key has three of them among its
@@ -198,4 +200,6 @@ struct warp_tiles : tree_strategy<Rows> {
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

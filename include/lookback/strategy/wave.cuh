@@ -6,7 +6,9 @@
 
 #include <lookback/strategy/tree_tiles.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// One warp of each block waits for the grid.
 template <class Problem, class Rows>
@@ -85,4 +87,6 @@ private:
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -10,7 +10,9 @@
 
 #include <climits>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The state of `tiles` >= 2 tiles: first everything that must be zero, then payloads, then what is
 /// saved before the scan: the boundary keys, or an initial value that may stand in the output.
@@ -65,4 +67,6 @@ struct tree_strategy {
 template <class Rows>
 using compiled_row = typename Rows::template at<simt::code_architecture>;
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -9,7 +9,9 @@
 
 #include <lookback/core/problem.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Whether code of the initial value's own type converts it to an accumulator, as with a future
 /// value: that code may read memory, and the memory may be the output. Numbers and accumulators are
@@ -67,4 +69,6 @@ auto with_initial_at(
       problem.input, problem.output, problem.op, {saved(place)}, problem.project);
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

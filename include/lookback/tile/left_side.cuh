@@ -4,7 +4,9 @@
 
 #include <lookback/core/monoid.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// left <- (left . R(row - 1)) . V(vector - 1): turns the prefix of a tile into the reduction of
 /// every item to the left of a vector, or nothing if there is no such item. A factor with a
@@ -24,4 +26,6 @@ LOOKBACK_HOST_DEVICE_INLINE void append_left_side(maybe<T> &left, int row, RowPr
   if (vector > 0) left.append(op, beside);
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -7,7 +7,9 @@
 #include <lookback/block/warp_shuffle.cuh>
 #include <lookback/tile/warp_rows.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// vectors[i] <- V(lane) of row i of the warp, inclusive, for lanes whose vector is full. The last
 /// lane writes the aggregates of full rows to `row_aggregates`.
@@ -50,4 +52,6 @@ LOOKBACK_DEVICE decltype(auto) tile_aggregate(const uninitialized_array<T, 1> &r
   return exchange.from(row_prefix[0], Problem::shape::tile_rows - 1, simt::lane_index() < rows);
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

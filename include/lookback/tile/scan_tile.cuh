@@ -8,7 +8,9 @@
 #include <lookback/tile/left_side.cuh>
 #include <lookback/tile/warp_rows.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Whether the problem's results can be stored as vectors (has_vectors), and whether its output is
 /// aligned for that, too (as_vectors). Rows consist of whole vectors, so the first address decides
@@ -93,4 +95,6 @@ LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<T> &prefix, RowPref
   }
 }
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -6,7 +6,9 @@
 #include <lookback/arch/simt_sm90.cuh>
 #include <lookback/block/lane_run.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The bytes of a tile's arrays, one array after the other. Each keeps its address modulo 16, as
 /// bulk copies require. Neighbouring bytes up to the next multiple of 16 are copied with them, and
@@ -261,4 +263,6 @@ private:
   unsigned skip_[arrays]; // bytes from a multiple of 16 to the array
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -6,7 +6,9 @@
 #include <lookback/block/lane_run.cuh>
 #include <lookback/block/warp_shuffle.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The share of warp `warp` of `Warps` in tile `tile`, which is in `stage` and has `valid` valid
 /// items. Missing items count as zero. `Full`: none are missing.
@@ -86,4 +88,6 @@ private:
   const int valid_, warp_;
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -5,7 +5,9 @@
 #include <lookback/tile/staged_tile.cuh>
 #include <lookback/tile/valid_items.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Any iterator: the elements themselves are in shared memory. Each warp fetches its own rows.
 template <class Problem, int Warps>
@@ -68,4 +70,6 @@ template <class Problem, int Warps>
 using tile_source = std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps, false>,
                                        item_tile<Problem, Warps>>;
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

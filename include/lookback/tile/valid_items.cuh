@@ -4,7 +4,9 @@
 
 #include <lookback/core/tree.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// The valid items of a tile, and of the warp rows of the tile. `Full`: the tile is known at
 /// compile time to be full.
@@ -33,4 +35,6 @@ struct valid_items {
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

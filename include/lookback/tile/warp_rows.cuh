@@ -5,7 +5,9 @@
 #include <lookback/tile/tile_source.cuh>
 #include <lookback/tile/valid_items.cuh>
 
-namespace lookback::detail {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
 
 /// Rows first_row .. first_row + Count - 1 of tile `tile`, which is in `stage`. The members count
 /// rows from first_row. `Full`: the tile is full. `Aligned`: the input is known to be aligned to 16
@@ -42,4 +44,6 @@ struct warp_rows {
   }
 };
 
-} // namespace lookback::detail
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

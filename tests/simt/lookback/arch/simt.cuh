@@ -19,7 +19,9 @@
 /// The line that called: every function below that can wait says where it was called from.
 #define EMULATOR_CALLER emulator::source_line where = {__builtin_FILE(), __builtin_LINE()}
 
-namespace lookback::simt {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace simt {
 
 inline constexpr int warp_threads = 32;
 inline constexpr int code_architecture = 900;
@@ -251,4 +253,6 @@ inline void wait_for_copies() {
     detail::copy_granule(copy.to, copy.from);
 }
 
-} // namespace lookback::simt
+} // namespace simt
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -5,7 +5,9 @@
 
 #include <lookback/arch/simt.cuh>
 
-namespace lookback::simt {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace simt {
 
 enum class news { ready = 2, complete = 3 };
 template <news What, int Warps>
@@ -26,4 +28,6 @@ inline void wait_for_grid(grid_arrival arrival, EMULATOR_CALLER) {
   emulator::wait_for_grid(arrival.phase, where);
 }
 
-} // namespace lookback::simt
+} // namespace simt
+} // namespace LOOKBACK_ABI
+} // namespace lookback

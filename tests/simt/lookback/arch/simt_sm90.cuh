@@ -5,7 +5,9 @@
 
 #include <lookback/arch/simt.cuh>
 
-namespace lookback::simt {
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace simt {
 
 // ---- barriers in shared memory, and copies that complete on them --------------------------------
 
@@ -62,4 +64,6 @@ inline void send(const std::uint32_t &mine, unsigned rank, std::uint32_t word, c
   emulator::send(&mine, rank, word, &b, where);
 }
 
-} // namespace lookback::simt
+} // namespace simt
+} // namespace LOOKBACK_ABI
+} // namespace lookback
