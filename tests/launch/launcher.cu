@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// The launcher's questions and launches, on devices of every kind (fake_runtime.hpp). No kernel
+// runs.
+#include <lookback/device_scan.cuh>
+
+#include <launch/fake_runtime.hpp>
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace {
+
+using fake::here;
+using fake::seen;
+constexpr std::size_t tile = lookback::tree_shape<sizeof(int)>::tile_elements;
+const auto stream = reinterpret_cast<cudaStream_t>(0x10);
+
+/// Calls a sum over n integers, both phases.
+cudaError_t sum(std::size_t n) {
+  static int data = 0; // nothing reads it
+  std::size_t bytes = 0;
+  const int *const input = &data;
+  const cudaError_t status =
+      lookback::DeviceScan::InclusiveSum(nullptr, bytes, input, &data, n, stream);
+  if (status != cudaSuccess) return status;
+  std::vector<unsigned char> storage(bytes);
+  return lookback::DeviceScan::InclusiveSum(storage.data(), bytes, input, &data, n, stream);
+}
+
+/// The launches of a sum over `tiles` tiles, which succeeds and leaves no error behind.
+std::string launches_of(std::size_t tiles) {
+  seen.launches.clear();
+  CHECK_EQ(sum(tiles * tile), cudaSuccess);
+  CHECK_EQ(cudaGetLastError(), cudaSuccess);
+  for (const fake::launch &one : seen.launches) CHECK_EQ(one.stream, stream);
+  return fake::launches();
+}
+
+/// The look-back's launches. The first kernel clears a word a thread: a dynamic tile id, the status
+/// of the tiles, and two for each group, each part in whole units of 32 words. The second may start
+/// before the first ends only if the code for every architecture in this program waits for it.
+std::string look_back(std::size_t tiles) {
+  const auto units = [](std::size_t words) { return (words - 1) / 32 + 1; };
+  const std::size_t cleared = 32 * (units(1) + units(tiles) + 2 * units((tiles - 1) / 32 + 1));
+  return "prepare " + std::to_string((cleared - 1) / 256 + 1) + ", tree_look_back " +
+         std::to_string(tiles) + (lookback::detail::launches_may_overlap ? " overlapping" : "");
+}
+
+} // namespace
+
+TEST_CASE("a device of sm_90: each strategy by its size") {
+  fake::reset();
+  CHECK_EQ(launches_of(1), "one_tile 1");
+  CHECK_EQ(launches_of(2), "cluster_or_wave 2 cluster");
+  CHECK_EQ(launches_of(16), "cluster_or_wave 16 cluster");
+  CHECK_EQ(launches_of(17), "cluster_or_wave 17 cooperative");
+  CHECK_EQ(launches_of(264), "cluster_or_wave 264 cooperative");
+  CHECK_EQ(launches_of(265), "pipeline 132 cooperative");
+  CHECK_EQ(launches_of(100000), "pipeline 132 cooperative");
+  CHECK_EQ(seen.launches[0].shared_bytes, seen.shared_bytes["pipeline"]);
+  CHECK_GT(seen.shared_bytes["pipeline"], 48 * 1024);
+}
+
+TEST_CASE("a device is asked once") {
+  fake::reset();
+  const std::size_t sizes[] = {1, 2, 17, 300};
+  for (const std::size_t tiles : sizes) launches_of(tiles);
+  CHECK_GT(seen.questions, 0);
+  seen.questions = 0;
+  for (const std::size_t tiles : sizes) launches_of(tiles);
+  CHECK_EQ(seen.questions, 0);
+  fake::reset(); // another device is asked for itself
+  here.multiprocessors = 7;
+  CHECK_EQ(launches_of(300), "pipeline 7 cooperative");
+  CHECK_GT(seen.questions, 0);
+}
+
+TEST_CASE("sizes: nothing for 0 elements, and too many are refused") {
+  fake::reset();
+  CHECK_EQ(launches_of(0), "");
+  CHECK_EQ(sum(tile << 31), cudaErrorInvalidValue);
+  CHECK_EQ(fake::launches(), "");
+}
+
+TEST_CASE("a device before sm_90: waves and the look-back") {
+  fake::reset();
+  here.major = 8;
+  here.code = 80;
+  CHECK_EQ(launches_of(2), "cluster_or_wave 2 cooperative");
+  CHECK_EQ(launches_of(264), "cluster_or_wave 264 cooperative");
+  CHECK_EQ(launches_of(265), look_back(265));
+}
+
+TEST_CASE("code before sm_90 on a device of sm_90: neither cluster nor pipeline") {
+  fake::reset();
+  here.code = 80;
+  CHECK_EQ(launches_of(2), "cluster_or_wave 2 cooperative");
+  CHECK_EQ(launches_of(300), look_back(300));
+}
+
+TEST_CASE("less shared memory than the pipeline's: the look-back") {
+  fake::reset();
+  here.shared_bytes = 99 * 1024;
+  CHECK_EQ(launches_of(300), look_back(300));
+}
+
+TEST_CASE("no cooperative launches: one tile and the look-back") {
+  fake::reset();
+  here.cooperates = false;
+  CHECK_EQ(launches_of(1), "one_tile 1");
+  CHECK_EQ(launches_of(17), look_back(17));
+  CHECK_EQ(launches_of(300), look_back(300));
+}
+
+TEST_CASE("a refused launch: the look-back, and the error is gone") {
+  for (const cudaError_t refusal :
+       {cudaErrorCooperativeLaunchTooLarge, cudaErrorLaunchOutOfResources,
+        cudaErrorInvalidClusterSize, cudaErrorInvalidConfiguration}) {
+    for (const std::string kernel : {"cluster_or_wave", "pipeline"}) {
+      const std::size_t tiles = kernel[0] == 'c' ? 5 : 300;
+      INFO(kernel, " ", static_cast<int>(refusal));
+      fake::reset();
+      here.failing[kernel] = refusal;
+      CHECK_EQ(launches_of(tiles), look_back(tiles));
+    }
+  }
+}
+
+TEST_CASE("any other error of a launch: returned, and left behind as the runtime's") {
+  for (const std::string kernel : {"one_tile", "cluster_or_wave", "pipeline"}) {
+    INFO(kernel);
+    fake::reset();
+    here.failing[kernel] = cudaErrorLaunchFailure;
+    CHECK_EQ(sum((kernel[0] == 'o'   ? 1
+                  : kernel[0] == 'c' ? 5
+                                     : 300) *
+                 tile),
+             cudaErrorLaunchFailure);
+    CHECK_EQ(fake::launches(), "");
+    CHECK_EQ(cudaGetLastError(), cudaErrorLaunchFailure);
+  }
+  fake::reset(); // the look-back's kernel is not launched if the one before it failed
+  here.cooperates = false;
+  here.failing["prepare"] = cudaErrorLaunchOutOfResources;
+  CHECK_EQ(sum(5 * tile), cudaErrorLaunchOutOfResources);
+  CHECK_EQ(fake::launches(), "");
+}
+
+TEST_CASE("a captured stream with a part of the device: nothing that must be resident together") {
+  fake::reset();
+  here.captures = here.is_green = true;
+  CHECK_EQ(launches_of(1), "one_tile 1");
+  CHECK_EQ(launches_of(5), look_back(5));
+  CHECK_EQ(launches_of(300), look_back(300));
+  here.captures = false; // not captured, the launch itself is refused or not
+  CHECK_EQ(launches_of(5), "cluster_or_wave 5 cluster");
+  here.captures = true;
+  here.is_green = false;
+  CHECK_EQ(launches_of(300), "pipeline 132 cooperative");
+}
+
+TEST_CASE("a device that does not answer") {
+  fake::reset();
+  here.answers = false;
+  CHECK_EQ(sum(5 * tile), cudaErrorInitializationError);
+  CHECK_EQ(fake::launches(), "");
+}
