@@ -144,7 +144,7 @@ using by_warp_over = decoupled_look_back<walk_by_warp, dynamic_ids, Network, Thr
 TEST_CASE("catalogue: the kernels of every strategy") {
   check_policies(scan_then_add<>{},
                  {"scan_sections_kernel", "add_kernel", "three_phase", "warp_shuffle"});
-  check_policies(reduce_then_scan<>{}, {"reduce_sections_kernel", "scan_from_totals_kernel"});
+  check_policies(reduce_then_scan<>{}, {"reduce_sections_kernel", "scan_from_aggregates_kernel"});
   check_policies(chained<>{}, {"chained_kernel"});
   check_policies(auxiliary_block<>{}, {"auxiliary_block_kernel"});
   check_policies(decoupled_look_back<>{}, {"decoupled_walk_kernel", "walk_by_warp", "dynamic_ids"});

@@ -27,8 +27,6 @@ class tile_scan {
 
 public:
   using source = tile_source<Problem, Warps>;
-  using fast_rows = warp_rows<Problem, source, rows, !Carry::is_alone, true>;
-  using any_rows = warp_rows<Problem, source, rows, false, false>;
 
   /// A block prefetches to the L2 cache the tile that comes this many tiles after its own, so that
   /// input is read even while tiles wait for their prefixes. 0: no prefetch.
@@ -47,24 +45,23 @@ public:
     return detail::as_vectors(problem);
   }
 
-  /// Scans tile `tile`, which has `items` valid items. Called by the first `Warps` warps. `fast`:
-  /// the input is aligned and, unless the tile is alone, the tile is full and its results are
-  /// stored as vectors if their type allows it. The reduction and the scan of the rows are compiled
-  /// twice, for fast tiles and for any; the exchange between tiles is compiled once.
-  template <class State>
+  /// Scans tile `tile`, which has `items` valid items. `Full`: the tile is full, and results are
+  /// stored as vectors if their type allows it. `Aligned`: the input is known to be aligned. Called
+  /// by the first `Warps` warps.
+  template <bool Full, bool Aligned, class State>
   LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, const source &input,
-                                  unsigned tile, bool is_last, int items, bool fast,
-                                  storage &shared) {
+                                  unsigned tile, bool is_last, int items, storage &shared) {
     auto op = problem.op;
     const int lane = simt::lane_index(), warp = simt::warp_index();
     lane_exchange<T> exchange(shared.exchange[warp]);
-    const fast_rows own_fast(problem, input, shared.tile, tile, lane, warp * rows, items);
-    const any_rows own(problem, input, shared.tile, tile, lane, warp * rows, items);
+    const warp_rows<Problem, source, rows, Full, Aligned> own(problem, input, shared.tile, tile,
+                                                              lane, warp * rows, items);
+    const bool vector_stores = Full ? vectors : as_vectors(problem);
     const tile_carry carry(problem, state, tile, is_last, shared.carry);
 
     // ---- fetch ----
-    input.fetch(shared.tile, tile, items);
-    if (fast && prefetch_distance > 0 && simt::block_count() - tile > prefetch_distance + 1)
+    input.template fetch<Aligned>(shared.tile, tile, items);
+    if (Full && prefetch_distance > 0 && simt::block_count() - tile > prefetch_distance + 1)
       input.prefetch(tile + prefetch_distance);
     carry.read_initial(); // mutant: initial-read
     // As soon as all blocks have arrived, the previous tile's keys may be overwritten. This tile
@@ -77,10 +74,7 @@ public:
 
     // ---- reduce ----
     uninitialized_array<T, rows> vector_prefixes; // V(lane) of each row, inclusive
-    if (LOOKBACK_LIKELY(fast))
-      reduce_rows(own_fast, vector_prefixes, shared.row_aggregates, op, exchange);
-    else
-      reduce_rows(own, vector_prefixes, shared.row_aggregates, op, exchange);
+    reduce_rows(own, vector_prefixes, shared.row_aggregates, op, exchange);
     simt::synchronize_warps<Warps>();       // mutant: row-aggregates-barrier
     uninitialized_array<T, 1> row_prefixes; // R(lane), inclusive; in every warp, to save a barrier
     scan_row_aggregates(shared.row_aggregates, own.valid.rows(), row_prefixes, op, exchange);
@@ -95,12 +89,8 @@ public:
     const auto row_prefix = [&](int row) -> decltype(auto) { // R(row - 1)
       return exchange.from(row_prefixes[0], row > 0 ? row - 1 : 0, lane < own.valid.rows());
     };
-    if (LOOKBACK_LIKELY(fast))
-      scan_rows<Carry::is_alone>(own_fast, prefix, row_prefix, vector_prefixes,
-                                 fast_rows::full ? vectors : as_vectors(problem), op, exchange);
-    else
-      scan_rows<Carry::is_alone>(own, prefix, row_prefix, vector_prefixes, as_vectors(problem), op,
-                                 exchange);
+    scan_rows<Carry::is_alone>(own, prefix, row_prefix, vector_prefixes, vector_stores, op,
+                               exchange);
   }
 };
 
@@ -174,7 +164,11 @@ LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &sta
   const bool is_fast =
       items.aligned() &&
       (Carry::is_alone || (valid.fill_tile() && (!scan::vectors || scan::as_vectors(problem))));
-  scan::run(problem, state, items, tile, is_last, valid.of_tile, is_fast, shared);
+  if (LOOKBACK_LIKELY(is_fast))
+    scan::template run<!Carry::is_alone, true>(problem, state, items, tile, is_last, valid.of_tile,
+                                               shared);
+  else
+    scan::template run<false, false>(problem, state, items, tile, is_last, valid.of_tile, shared);
 }
 
 } // namespace detail

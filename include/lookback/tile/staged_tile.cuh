@@ -66,10 +66,14 @@ public:
 
   /// Starts to copy a tile of `valid` items, which is complete after finish(). Called by all
   /// threads of the first `Warps` warps.
+  template <bool KnownAligned>
   LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int valid) const {
-    if (arrays == 1 && LOOKBACK_LIKELY(aligned())) return fetch_own_rows(stage, tile, valid);
-    fetch_array<0>(stage, tile, valid);
-    if constexpr (arrays == 2) fetch_array<1>(stage, tile, valid);
+    if constexpr (KnownAligned && arrays == 1) {
+      fetch_own_rows(stage, tile, valid);
+    } else {
+      fetch_array<0>(stage, tile, valid);
+      if constexpr (arrays == 2) fetch_array<1>(stage, tile, valid);
+    }
   }
   LOOKBACK_DEVICE void finish() const {
     simt::wait_for_copies();      // mutant: copies-wait
@@ -216,19 +220,20 @@ private:
   /// fetch_array() for warps whose rows share no 16-byte unit: only the necessary code, because a
   /// scan of one tile waits for it.
   LOOKBACK_DEVICE void fetch_own_rows(unsigned char *stage, unsigned tile, int valid) const {
-    constexpr int step = simt::warp_threads * granule;
-    const int valid_bytes = valid * int{element_bytes<0>};
+    constexpr int bytes = element_bytes<0>, step = simt::warp_threads * granule;
     const unsigned char *const from = address<0>() + bytes_of<0>(tile, 0).begin;
     LOOKBACK_UNROLL
     for (int i = 0; i < (share<0> + step - 1) / step; ++i) {
       const int inside = i * step + simt::lane_index() * int{granule},
                 at = simt::warp_index() * share<0> + inside;
-      if (LOOKBACK_LIKELY(inside < share<0> && at + int{granule} <= valid_bytes))
+      const int left = inside < share<0> ? valid * bytes - at : 0;
+      if (LOOKBACK_LIKELY(left >= int{granule})) {
         simt::copy_vector_async(stage + at, from + at);
+        continue;
+      }
+      LOOKBACK_ROLLED
+      for (int b = 0; b < left; ++b) stage[at + b] = from[at + b];
     }
-    // The rest is less than a vector, and belongs to the warp in whose rows it begins.
-    const int rest = valid_bytes - valid_bytes % int{granule}, at = rest + simt::lane_index();
-    if (at < valid_bytes && rest / share<0> == simt::warp_index()) stage[at] = from[at];
   }
   /// Each warp copies the 16-byte units that begin in its own rows.
   template <int A>

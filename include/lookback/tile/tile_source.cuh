@@ -25,6 +25,7 @@ public:
 
   LOOKBACK_DEVICE item_tile(const Problem &problem, std::uint64_t) : problem_(problem) {}
 
+  template <bool>
   LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int items) const {
     const int first_row = simt::warp_index() * rows;
     const valid_items<shape> valid{items};
