@@ -149,11 +149,19 @@ public:
       if (warp - 2 < working)
         carry_.run(warp - 2, working, initial[0], shared_.scanned, op_); // mutant: working-warps
     } else {
-      const int full = full_tiles();
+      // Full tiles, and then the partial one. Misaligned input has code of its own for sums only:
+      // with other operators, it is scanned as if every tile were partial.
       ring_position<stages> reducing, scanning;
-      source_.aligned() ? reduce_and_scan<true>(full, reducing, scanning)
-                        : reduce_and_scan<false>(full, reducing, scanning);
-      if (full < sequence_.count()) reduce_and_scan_partial(full, reducing, scanning);
+      int done = 0;
+      if (source_.aligned()) {
+        reduce_and_scan<true, true>(done, full_tiles(), reducing, scanning);
+        done = full_tiles();
+      } else if constexpr (is_sum<Problem>) {
+        reduce_and_scan<true, false>(done, full_tiles(), reducing, scanning);
+        done = full_tiles();
+      }
+      if (done < sequence_.count())
+        reduce_and_scan<false, false>(done, sequence_.count(), reducing, scanning);
     }
   }
 
@@ -211,34 +219,26 @@ private:
     const int count = sequence_.count();
     return valid_of(sequence_.tile(count - 1)).fill_tile() ? count : count - 1;
   }
-  /// Tile i is reduced when its copy has completed, and scanned `depth` tiles later. In between, V
-  /// stays in registers.
-  template <bool Aligned>
-  LOOKBACK_DEVICE void reduce_and_scan(int tiles, ring_position<stages> &reducing,
+  /// Tiles first .. end - 1 of the sequence. Tile i is reduced when its copy has completed, and
+  /// scanned `depth` tiles later. In between, V stays in registers.
+  template <bool Full, bool Aligned>
+  LOOKBACK_DEVICE void reduce_and_scan(int first, int end, ring_position<stages> &reducing,
                                        ring_position<stages> &scanning) {
     constexpr int depth = tuning.depth;
     // V(lane), inclusive, of the rows of this warp; the oldest tile first.
     uninitialized_array<T, kept> waiting[depth];
-    for (int i = 0; i < tiles + depth; ++i) {
-      if (i >= depth) {
-        scan<true, Aligned>(i - depth, scanning, waiting[0]);
+    for (int i = first; i < end + depth; ++i) {
+      if (i >= first + depth) {
+        scan<Full, Aligned>(i - depth, scanning, waiting[0]);
         ++scanning;
       }
       LOOKBACK_UNROLL
       for (int d = 1; d < depth; ++d) waiting[d - 1] = waiting[d];
-      if (i < tiles) {
-        reduce<true, Aligned>(i, reducing, waiting[depth - 1]);
+      if (i < end) {
+        reduce<Full, Aligned>(i, reducing, waiting[depth - 1]);
         ++reducing;
       }
     }
-  }
-
-  /// The partial tile, when the others are done.
-  LOOKBACK_DEVICE void reduce_and_scan_partial(int i, ring_position<stages> reducing,
-                                               ring_position<stages> scanning) {
-    uninitialized_array<T, kept> vectors;
-    reduce<false, false>(i, reducing, vectors);
-    scan<false, false>(i, scanning, vectors);
   }
 
   template <bool Full>

@@ -6,6 +6,7 @@
 // NVR-2016-002; dynamic ids after S. Yan, G. Long, Y. Zhang, "StreamScan", PPoPP 2013.
 #pragma once
 
+#include <lookback/carry/look_ahead_carry.cuh>
 #include <lookback/carry/prepare_state.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
 
@@ -27,8 +28,9 @@ LOOKBACK_KERNEL((tree_look_back_block<Problem, Rows>::here::threads),
 tree_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                       const scan_state<typename Problem::accumulator> state,
                       const std::uint64_t n) {
-  scan_tile_of_block<typename tree_look_back_block<Problem, Rows>::here, carry::look_back>(
-      problem, state, n);
+  constexpr bool is_fallback = LOOKBACK_TARGETS_SM_90 && can_look_ahead<Problem>::value;
+  scan_tile_of_block<typename tree_look_back_block<Problem, Rows>::here, carry::look_back,
+                     is_fallback>(problem, state, n);
 }
 
 /// Enqueues the kernel that clears the state in `in` and saves what the scan may overwrite. Returns

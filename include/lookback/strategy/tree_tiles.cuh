@@ -14,6 +14,9 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// Which tiles a body of code is for. A body each is faster, a common one compiles sooner.
+enum class code_for { fast, others, both };
+
 /// A tile in the shared memory of a block, between its reduction and its scan. It waits for its
 /// prefix there instead of in registers: tiles in flight hide the latency of the carry, and shared
 /// memory has room for more of them.
@@ -27,6 +30,8 @@ class tile_scan {
 
 public:
   using source = tile_source<Problem, Warps>;
+  using fast_rows = warp_rows<Problem, source, rows, !Carry::is_alone, true>;
+  using any_rows = warp_rows<Problem, source, rows, false, false>;
 
   /// A block prefetches to the L2 cache the tile that comes this many tiles after its own, so that
   /// input is read even while tiles wait for their prefixes. 0: no prefetch.
@@ -45,24 +50,32 @@ public:
     return detail::as_vectors(problem);
   }
 
-  /// Scans tile `tile`, which has `items` valid items. `Full`: the tile is full, and results are
-  /// stored as vectors if their type allows it. `Aligned`: the input is known to be aligned. Called
-  /// by the first `Warps` warps.
-  template <bool Full, bool Aligned, class State>
+  /// Scans tile `tile`, which has `items` valid items. Called by the first `Warps` warps. `fast`:
+  /// the input is aligned and, unless the tile is alone, the tile is full and its results are
+  /// stored as vectors if their type allows it. The code is for fast tiles, for others, or for both;
+  /// for both, what runs between the reduction and the scan of the rows is compiled once.
+  template <code_for For, class State>
   LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, const source &input,
-                                  unsigned tile, bool is_last, int items, storage &shared) {
+                                  unsigned tile, bool is_last, int items, bool fast,
+                                  storage &shared) {
+    constexpr bool some_fast = For != code_for::others, some_other = For != code_for::fast;
+    if (!some_fast || !some_other) fast = some_fast;
     auto op = problem.op;
     const int lane = simt::lane_index(), warp = simt::warp_index();
     lane_exchange<T> exchange(shared.exchange[warp]);
-    const warp_rows<Problem, source, rows, Full, Aligned> own(problem, input, shared.tile, tile,
-                                                              lane, warp * rows, items);
-    const bool vector_stores = Full ? vectors : as_vectors(problem);
+    const fast_rows own_fast(problem, input, shared.tile, tile, lane, warp * rows, items);
+    const any_rows own(problem, input, shared.tile, tile, lane, warp * rows, items);
+    const valid_items<shape, !some_other && fast_rows::full> valid{items};
     const tile_carry carry(problem, state, tile, is_last, shared.carry);
 
     // ---- fetch ----
-    input.template fetch<Aligned>(shared.tile, tile, items);
-    if (Full && prefetch_distance > 0 && simt::block_count() - tile > prefetch_distance + 1)
-      input.prefetch(tile + prefetch_distance);
+    if (LOOKBACK_LIKELY(fast)) {
+      if constexpr (some_fast) input.template fetch<true>(shared.tile, tile, items);
+      if (prefetch_distance > 0 && simt::block_count() - tile > prefetch_distance + 1)
+        input.prefetch(tile + prefetch_distance);
+    } else {
+      if constexpr (some_other) input.template fetch<false>(shared.tile, tile, items);
+    }
     carry.read_initial(); // mutant: initial-read
     // As soon as all blocks have arrived, the previous tile's keys may be overwritten. This tile
     // reads the last of them, so its copies must have completed before.
@@ -74,23 +87,36 @@ public:
 
     // ---- reduce ----
     uninitialized_array<T, rows> vector_prefixes; // V(lane) of each row, inclusive
-    reduce_rows(own, vector_prefixes, shared.row_aggregates, op, exchange);
+    if (LOOKBACK_LIKELY(fast)) {
+      if constexpr (some_fast)
+        reduce_rows(own_fast, vector_prefixes, shared.row_aggregates, op, exchange);
+    } else {
+      if constexpr (some_other)
+        reduce_rows(own, vector_prefixes, shared.row_aggregates, op, exchange);
+    }
     simt::synchronize_warps<Warps>();       // mutant: row-aggregates-barrier
     uninitialized_array<T, 1> row_prefixes; // R(lane), inclusive; in every warp, to save a barrier
-    scan_row_aggregates(shared.row_aggregates, own.valid.rows(), row_prefixes, op, exchange);
+    scan_row_aggregates(shared.row_aggregates, valid.rows(), row_prefixes, op, exchange);
 
     // ---- publish the aggregate, and learn the prefix ----
     maybe<T> aggregate; // not set for the last tile: no tile reads it
     if (warp == 0 && !is_last)
-      aggregate.set(tile_aggregate<Problem>(row_prefixes, own.valid.rows(), exchange));
+      aggregate.set(tile_aggregate<Problem>(row_prefixes, valid.rows(), exchange));
     const maybe<T> prefix = carry.prefix(aggregate, op, exchange);
 
     // ---- scan ----
     const auto row_prefix = [&](int row) -> decltype(auto) { // R(row - 1)
-      return exchange.from(row_prefixes[0], row > 0 ? row - 1 : 0, lane < own.valid.rows());
+      return exchange.from(row_prefixes[0], row > 0 ? row - 1 : 0, lane < valid.rows());
     };
-    scan_rows<Carry::is_alone>(own, prefix, row_prefix, vector_prefixes, vector_stores, op,
-                               exchange);
+    if (LOOKBACK_LIKELY(fast)) {
+      if constexpr (some_fast)
+        scan_rows<Carry::is_alone>(own_fast, prefix, row_prefix, vector_prefixes,
+                                   fast_rows::full ? vectors : as_vectors(problem), op, exchange);
+    } else {
+      if constexpr (some_other)
+        scan_rows<Carry::is_alone>(own, prefix, row_prefix, vector_prefixes, as_vectors(problem),
+                                   op, exchange);
+    }
   }
 };
 
@@ -136,7 +162,7 @@ inline constexpr bool is_large =
 /// block that is already running, so waiting always ends. A cluster and a wave need no such order.
 /// (One function for all: with a function in each strategy, nvcc orders the registers of a wave
 /// differently.)
-template <class Block, class Carry, class Problem, class State>
+template <class Block, class Carry, bool Compact, class Problem, class State>
 LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &state,
                                         std::uint64_t n) {
   using scan = typename Block::scan;
@@ -164,11 +190,15 @@ LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &sta
   const bool is_fast =
       items.aligned() &&
       (Carry::is_alone || (valid.fill_tile() && (!scan::vectors || scan::as_vectors(problem))));
-  if (LOOKBACK_LIKELY(is_fast))
-    scan::template run<!Carry::is_alone, true>(problem, state, items, tile, is_last, valid.of_tile,
-                                               shared);
+  if constexpr (Compact)
+    scan::template run<code_for::both>(problem, state, items, tile, is_last, valid.of_tile, is_fast,
+                                       shared);
+  else if (LOOKBACK_LIKELY(is_fast))
+    scan::template run<code_for::fast>(problem, state, items, tile, is_last, valid.of_tile, true,
+                                       shared);
   else
-    scan::template run<false, false>(problem, state, items, tile, is_last, valid.of_tile, shared);
+    scan::template run<code_for::others>(problem, state, items, tile, is_last, valid.of_tile, false,
+                                         shared);
 }
 
 } // namespace detail

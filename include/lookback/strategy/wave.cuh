@@ -35,7 +35,7 @@ LOOKBACK_KERNEL((small_wave_block<Problem, Rows>::here::threads),
 cluster_or_wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                        const scan_state<typename Problem::accumulator> state,
                        const std::uint64_t n) {
-  scan_tile_of_block<typename small_wave_block<Problem, Rows>::here, carry::cluster_or_wave>(
+  scan_tile_of_block<typename small_wave_block<Problem, Rows>::here, carry::cluster_or_wave, false>(
       problem, state, n);
 }
 template <class Problem, class Rows>
@@ -43,8 +43,8 @@ LOOKBACK_KERNEL((large_wave_block<Problem, Rows>::here::threads),
                 (large_wave_block<Problem, Rows>::here::resident))
 wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
             const scan_state<typename Problem::accumulator> state, const std::uint64_t n) {
-  scan_tile_of_block<typename large_wave_block<Problem, Rows>::here, carry::wave>(problem, state,
-                                                                                  n);
+  scan_tile_of_block<typename large_wave_block<Problem, Rows>::here, carry::wave, true>(problem,
+                                                                                        state, n);
 }
 
 template <class Rows>

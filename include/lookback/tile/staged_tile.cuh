@@ -220,20 +220,21 @@ private:
   /// fetch_array() for warps whose rows share no 16-byte unit: only the necessary code, because a
   /// scan of one tile waits for it.
   LOOKBACK_DEVICE void fetch_own_rows(unsigned char *stage, unsigned tile, int valid) const {
-    constexpr int bytes = element_bytes<0>, step = simt::warp_threads * granule;
+    constexpr int step = simt::warp_threads * granule;
+    const int valid_bytes = valid * int{element_bytes<0>}, rest = valid_bytes % int{granule};
     const unsigned char *const from = address<0>() + bytes_of<0>(tile, 0).begin;
     LOOKBACK_UNROLL
     for (int i = 0; i < (share<0> + step - 1) / step; ++i) {
       const int inside = i * step + simt::lane_index() * int{granule},
                 at = simt::warp_index() * share<0> + inside;
-      const int left = inside < share<0> ? valid * bytes - at : 0;
-      if (LOOKBACK_LIKELY(left >= int{granule})) {
+      if (LOOKBACK_LIKELY(inside < share<0> && at + int{granule} <= valid_bytes))
         simt::copy_vector_async(stage + at, from + at);
-        continue;
-      }
-      LOOKBACK_ROLLED
-      for (int b = 0; b < left; ++b) stage[at + b] = from[at + b];
     }
+    if (LOOKBACK_LIKELY(rest == 0)) return;
+    // The last bytes are fewer than a vector. They belong to the warp in whose rows they begin.
+    const int at = valid_bytes - rest + simt::lane_index();
+    const bool mine = (valid_bytes - rest) / share<0> == simt::warp_index(); // mutant: fetch-tail
+    if (mine && at < valid_bytes) stage[at] = from[at];
   }
   /// Each warp copies the 16-byte units that begin in its own rows.
   template <int A>
