@@ -57,6 +57,8 @@ expect_violation(host/rows.cuh "#include <lookback/block/row.cuh>" ":4: host inc
 expect_violation(host/rows.cuh "#include <lookback/carry/look_back.cuh>" ":4: host includes carry")
 expect_violation(core/tree.cuh "#include \"simt.cuh\"" ":3: included with quotes")
 expect_violation(core/free.cuh "namespace lookback {\ninline namespace LOOKBACK_ABI {" ": includes no header of lookback")
+expect_violation(core/tree.cuh "namespace lookback { namespace detail {" ":3: namespace lookback without")
+expect_violation(core/tree.cuh "namespace lookback { // why\nnamespace detail {" ":4: namespace lookback without")
 expect_violation(core/tree.cuh "namespace lookback::detail {" ":3: namespace lookback without")
 expect_violation(core/tree.cuh "namespace lookback {\nnamespace detail {" ":4: namespace lookback without")
 expect_violation(extra/x.cuh "" ": unknown layer extra")

@@ -53,6 +53,7 @@ std::string how(const cudaLaunchConfig_t &config) {
 
 void reset() {
   const int next = here.ordinal + 1;
+  if (next >= 64) std::abort(); // more devices than the launcher remembers
   here = {};
   here.ordinal = next;
   seen = {};
@@ -76,7 +77,7 @@ using fake::seen;
 
 extern "C" {
 
-// What nvcc's host code registers, and the launches that `<<<>>>` would make of it.
+// The registration calls in nvcc's host code, and the entry points of `<<<>>>`.
 void **__cudaRegisterFatBinary(void *) {
   static void *handle = nullptr;
   return &handle;

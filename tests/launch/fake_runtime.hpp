@@ -16,15 +16,15 @@ namespace fake {
 struct device {
   int ordinal = 0;
   int multiprocessors = 132;
-  int shared_bytes = 227 * 1024; // a block may have, having asked for it
+  int shared_bytes = 227 * 1024; // per block, opt-in
   int major = 9;
   bool cooperates = true;
-  int code = 90;         // architecture of the code that it runs of every kernel
+  int code = 90;         // architecture of the code it runs, for every kernel
   int blocks_of_one = 2; // blocks of a multiprocessor, of any kernel
   int cluster_blocks = 16;
 
   bool captures = false;                      // the stream is being captured
-  bool is_green = false;                      // the stream has a part of the device alone
+  bool is_green = false;                      // the stream belongs to a green context
   bool answers = true;                        // otherwise, cudaGetDevice fails
   std::map<std::string, cudaError_t> failing; // launches that fail, by kernel
 };

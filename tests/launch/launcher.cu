@@ -14,6 +14,7 @@ namespace {
 using fake::here;
 using fake::seen;
 constexpr std::size_t tile = lookback::tree_shape<sizeof(int)>::tile_elements;
+constexpr int built_for[] = {__CUDA_ARCH_LIST__}; // sorted
 const auto stream = reinterpret_cast<cudaStream_t>(0x10);
 
 /// Calls a sum over n integers, both phases.
@@ -37,14 +38,14 @@ std::string launches_of(std::size_t tiles) {
   return fake::launches();
 }
 
-/// The look-back's launches. The first kernel clears a word a thread: a dynamic tile id, the status
-/// of the tiles, and two for each group, each part in whole units of 32 words. The second may start
-/// before the first ends only if the code for every architecture in this program waits for it.
+/// The look-back's launches. The first kernel clears one word per thread: a dynamic tile id, the
+/// status of the tiles, and two for each group, each part in whole units of 32 words. The second may
+/// start before the first ends only if the code for every architecture in this program waits for it.
 std::string look_back(std::size_t tiles) {
   const auto units = [](std::size_t words) { return (words - 1) / 32 + 1; };
   const std::size_t cleared = 32 * (units(1) + units(tiles) + 2 * units((tiles - 1) / 32 + 1));
   return "prepare " + std::to_string((cleared - 1) / 256 + 1) + ", tree_look_back " +
-         std::to_string(tiles) + (lookback::detail::launches_may_overlap ? " overlapping" : "");
+         std::to_string(tiles) + (built_for[0] >= 900 ? " overlapping" : "");
 }
 
 } // namespace
@@ -58,8 +59,19 @@ TEST_CASE("a device of sm_90: each strategy by its size") {
   CHECK_EQ(launches_of(264), "cluster_or_wave 264 cooperative");
   CHECK_EQ(launches_of(265), "pipeline 132 cooperative");
   CHECK_EQ(launches_of(100000), "pipeline 132 cooperative");
+  REQUIRE_EQ(seen.launches.size(), 1);
   CHECK_EQ(seen.launches[0].shared_bytes, seen.shared_bytes["pipeline"]);
   CHECK_GT(seen.shared_bytes["pipeline"], 48 * 1024);
+}
+
+TEST_CASE("clusters of 8 blocks; one block a multiprocessor") {
+  fake::reset();
+  here.cluster_blocks = 8;
+  here.blocks_of_one = 1;
+  CHECK_EQ(launches_of(8), "cluster_or_wave 8 cluster");
+  CHECK_EQ(launches_of(9), "cluster_or_wave 9 cooperative");
+  CHECK_EQ(launches_of(132), "cluster_or_wave 132 cooperative");
+  CHECK_EQ(launches_of(133), "pipeline 132 cooperative");
 }
 
 TEST_CASE("a device is asked once") {
@@ -79,7 +91,11 @@ TEST_CASE("a device is asked once") {
 TEST_CASE("sizes: nothing for 0 elements, and too many are refused") {
   fake::reset();
   CHECK_EQ(launches_of(0), "");
-  CHECK_EQ(sum(tile << 31), cudaErrorInvalidValue);
+  int data = 0;
+  std::size_t bytes = 0;
+  const int *const input = &data;
+  CHECK_EQ(lookback::DeviceScan::InclusiveSum(nullptr, bytes, input, &data, tile << 31),
+           cudaErrorInvalidValue);
   CHECK_EQ(fake::launches(), "");
 }
 
@@ -117,26 +133,29 @@ TEST_CASE("a refused launch: the look-back, and the error is gone") {
   for (const cudaError_t refusal :
        {cudaErrorCooperativeLaunchTooLarge, cudaErrorLaunchOutOfResources,
         cudaErrorInvalidClusterSize, cudaErrorInvalidConfiguration}) {
-    for (const std::string kernel : {"cluster_or_wave", "pipeline"}) {
-      const std::size_t tiles = kernel[0] == 'c' ? 5 : 300;
-      INFO(kernel, " ", static_cast<int>(refusal));
+    const struct {
+      const char *kernel;
+      std::size_t tiles;
+    } launches[] = {{"cluster_or_wave", 5}, {"cluster_or_wave", 17}, {"pipeline", 300}};
+    for (const auto &one : launches) {
+      INFO(one.kernel, " ", static_cast<int>(refusal));
       fake::reset();
-      here.failing[kernel] = refusal;
-      CHECK_EQ(launches_of(tiles), look_back(tiles));
+      here.failing[one.kernel] = refusal;
+      CHECK_EQ(launches_of(one.tiles), look_back(one.tiles));
     }
   }
 }
 
 TEST_CASE("any other error of a launch: returned, and left behind as the runtime's") {
-  for (const std::string kernel : {"one_tile", "cluster_or_wave", "pipeline"}) {
-    INFO(kernel);
+  const struct {
+    const char *kernel;
+    std::size_t tiles;
+  } launches[] = {{"one_tile", 1}, {"cluster_or_wave", 5}, {"pipeline", 300}};
+  for (const auto &one : launches) {
+    INFO(one.kernel);
     fake::reset();
-    here.failing[kernel] = cudaErrorLaunchFailure;
-    CHECK_EQ(sum((kernel[0] == 'o'   ? 1
-                  : kernel[0] == 'c' ? 5
-                                     : 300) *
-                 tile),
-             cudaErrorLaunchFailure);
+    here.failing[one.kernel] = cudaErrorLaunchFailure;
+    CHECK_EQ(sum(one.tiles * tile), cudaErrorLaunchFailure);
     CHECK_EQ(fake::launches(), "");
     CHECK_EQ(cudaGetLastError(), cudaErrorLaunchFailure);
   }
@@ -147,7 +166,7 @@ TEST_CASE("any other error of a launch: returned, and left behind as the runtime
   CHECK_EQ(fake::launches(), "");
 }
 
-TEST_CASE("a captured stream with a part of the device: nothing that must be resident together") {
+TEST_CASE("a captured stream of a green context: nothing that must be resident together") {
   fake::reset();
   here.captures = here.is_green = true;
   CHECK_EQ(launches_of(1), "one_tile 1");

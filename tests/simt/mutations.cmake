@@ -242,6 +242,8 @@ mutations_of(races_moves.cpp)
 mutation("keys written over before the cluster has read them"
          REPLACE cluster-arrive "Ordered" "false")
 mutation("copies to shared memory not waited for" DELETE copies-wait)
+mutation("the last bytes of a tile are copied by another warp than reads them"
+         REPLACE fetch-tail "(valid_bytes - rest) / share<0>" "0")
 mutation("no warp barrier after the fetch" REPLACE fetch-warp "simt::synchronize_warp()" "")
 mutation("no block barrier after the fetch of rows that share granules"
          REPLACE fetch-block "synchronize_warps<Warps>" "synchronize_warp")

@@ -59,19 +59,19 @@
 /// library's host code would launch the other's kernels. `v0_1_0_host`: no CUDA compiler.
 #if defined(__CUDA_ARCH_LIST__)
 #define LOOKBACK_ABI                                                                               \
-  LOOKBACK_ABI_FROM(LOOKBACK_VERSION_MAJOR, LOOKBACK_VERSION_MINOR, LOOKBACK_VERSION_PATCH, sm,    \
-                    __CUDA_ARCH_LIST__, , , , , , , , , , , , , , , , , )
+  LOOKBACK_ABI_SM(LOOKBACK_VERSION_MAJOR, LOOKBACK_VERSION_MINOR, LOOKBACK_VERSION_PATCH,          \
+                  __CUDA_ARCH_LIST__, , , , , , , , , , , , , , , , , )
 #else
 #define LOOKBACK_ABI                                                                               \
-  LOOKBACK_ABI_FROM(LOOKBACK_VERSION_MAJOR, LOOKBACK_VERSION_MINOR, LOOKBACK_VERSION_PATCH, host,  \
-                    , , , , , , , , , , , , , , , , , )
+  LOOKBACK_ABI_HOST(LOOKBACK_VERSION_MAJOR, LOOKBACK_VERSION_MINOR, LOOKBACK_VERSION_PATCH)
 #endif
-/// Expands the arguments before they are joined.
-#define LOOKBACK_ABI_FROM(...) LOOKBACK_ABI_OF(__VA_ARGS__)
+/// Expand the arguments before they are joined.
+#define LOOKBACK_ABI_SM(...) LOOKBACK_JOIN_SM(__VA_ARGS__)
+#define LOOKBACK_ABI_HOST(...) LOOKBACK_JOIN_HOST(__VA_ARGS__)
 /// For up to 16 architectures.
-#define LOOKBACK_ABI_OF(major, minor, patch, kind, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, \
-                        ...)                                                                       \
-  v##major##_##minor##_##patch##_##kind##a##b##c##d##e##f##g##h##i##j##k##l##m##n##o##p
+#define LOOKBACK_JOIN_SM(major, minor, patch, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ...) \
+  v##major##_##minor##_##patch##_sm##a##b##c##d##e##f##g##h##i##j##k##l##m##n##o##p
+#define LOOKBACK_JOIN_HOST(major, minor, patch) v##major##_##minor##_##patch##_host
 
 /// The inline namespace of the Thrust interface's functions and types that depend on the default
 /// stream. nvcc's option --default-stream chooses that stream for one translation unit. Units with

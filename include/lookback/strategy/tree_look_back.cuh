@@ -28,6 +28,7 @@ LOOKBACK_KERNEL((tree_look_back_block<Problem, Rows>::here::threads),
 tree_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                       const scan_state<typename Problem::accumulator> state,
                       const std::uint64_t n) {
+  // Where there is a pipeline, the look-back runs only after a refused launch.
   constexpr bool is_fallback = LOOKBACK_TARGETS_SM_90 && can_look_ahead<Problem>::value;
   scan_tile_of_block<typename tree_look_back_block<Problem, Rows>::here, carry::look_back,
                      is_fallback>(problem, state, n);

@@ -52,8 +52,8 @@ public:
 
   /// Scans tile `tile`, which has `items` valid items. Called by the first `Warps` warps. `fast`:
   /// the input is aligned and, unless the tile is alone, the tile is full and its results are
-  /// stored as vectors if their type allows it. The code is for fast tiles, for others, or for both;
-  /// for both, what runs between the reduction and the scan of the rows is compiled once.
+  /// stored as vectors if their type allows it. The code is for fast tiles, for others, or for
+  /// both. For both, what runs between the reduction and the scan of the rows is compiled once.
   template <code_for For, class State>
   LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, const source &input,
                                   unsigned tile, bool is_last, int items, bool fast,
@@ -69,13 +69,7 @@ public:
     const tile_carry carry(problem, state, tile, is_last, shared.carry);
 
     // ---- fetch ----
-    if (LOOKBACK_LIKELY(fast)) {
-      if constexpr (some_fast) input.template fetch<true>(shared.tile, tile, items);
-      if (prefetch_distance > 0 && simt::block_count() - tile > prefetch_distance + 1)
-        input.prefetch(tile + prefetch_distance);
-    } else {
-      if constexpr (some_other) input.template fetch<false>(shared.tile, tile, items);
-    }
+    fetch<some_fast, some_other>(input, tile, items, fast, shared);
     carry.read_initial(); // mutant: initial-read
     // As soon as all blocks have arrived, the previous tile's keys may be overwritten. This tile
     // reads the last of them, so its copies must have completed before.
@@ -116,6 +110,19 @@ public:
       if constexpr (some_other)
         scan_rows<Carry::is_alone>(own, prefix, row_prefix, vector_prefixes, as_vectors(problem),
                                    op, exchange);
+    }
+  }
+
+private:
+  template <bool SomeFast, bool SomeOther>
+  LOOKBACK_DEVICE static void fetch(const source &input, unsigned tile, int items, bool fast,
+                                    storage &shared) {
+    if (LOOKBACK_LIKELY(fast)) {
+      if constexpr (SomeFast) input.template fetch<true>(shared.tile, tile, items);
+      if (prefetch_distance > 0 && simt::block_count() - tile > prefetch_distance + 1)
+        input.prefetch(tile + prefetch_distance);
+    } else {
+      if constexpr (SomeOther) input.template fetch<false>(shared.tile, tile, items);
     }
   }
 };
@@ -161,7 +168,8 @@ inline constexpr bool is_large =
 /// the number of blocks that started before it. Every tile that it will wait for then belongs to a
 /// block that is already running, so waiting always ends. A cluster and a wave need no such order.
 /// (One function for all: with a function in each strategy, nvcc orders the registers of a wave
-/// differently.)
+/// differently.) `Compact`: one body for all tiles, which compiles sooner. On an H200 it makes small
+/// waves and clusters 3 % slower, and large waves not measurably.
 template <class Block, class Carry, bool Compact, class Problem, class State>
 LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &state,
                                         std::uint64_t n) {
