@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # cmake -D NVCC=<nvcc> -D INCLUDE=<include/> -D WORK=<directory> [-D ONLY=<name>] -P compile_time.cmake
 # Compiles one call of lookback's and the same call of CUB's or Thrust's, in turn, and fails if
-# lookback's least time of three is above a limit. Times are the processor's, so other work beside them
+# lookback's least time of five is above a limit. Times are the processor's, so other work beside them
 # counts little.
 cmake_minimum_required(VERSION 3.25)
-set(rounds 3)
+set(rounds 5)
 
 # compile(source best): the least milliseconds of user and system time, so far.
 function(compile source best)

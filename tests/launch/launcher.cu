@@ -39,8 +39,9 @@ std::string launches_of(std::size_t tiles) {
 }
 
 /// The look-back's launches. The first kernel clears one word per thread: a dynamic tile id, the
-/// status of the tiles, and two for each group, each part in whole units of 32 words. The second may
-/// start before the first ends only if the code for every architecture in this program waits for it.
+/// status of the tiles, and two for each group, each part in whole units of 32 words. The second
+/// may start before the first ends only if the code for every architecture in this program waits
+/// for it.
 std::string look_back(std::size_t tiles) {
   const auto units = [](std::size_t words) { return (words - 1) / 32 + 1; };
   const std::size_t cleared = 32 * (units(1) + units(tiles) + 2 * units((tiles - 1) / 32 + 1));
