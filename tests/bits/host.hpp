@@ -29,8 +29,7 @@ std::vector<typename Kind::type> literal_tree(const std::vector<typename Kind::t
                             sizeof(T), sizeof(T));
 }
 
-/// Elements at a given distance from a 64-byte boundary, with room on both sides that nobody may
-/// write.
+/// Elements at a given distance from a 64-byte boundary, with guard bytes on both sides.
 template <class T>
 class shifted_elements {
 public:

@@ -94,8 +94,8 @@ struct byte {
   unsigned char bits;
 };
 
-/// A meeting point that is passed again and again. Two of everything: who leaves late still reads
-/// the one while others already arrive at the other; nobody can be two ahead.
+/// A barrier that is used repeatedly. It has two sets of data: late threads still read one while
+/// others already arrive at the other. No thread can be two rounds ahead.
 struct meeting {
   operation which = operation::none;
   int argument = 0;
@@ -837,8 +837,8 @@ void stall(machine &m, operation which, source_line where) {
 void before_load(const void *address, source_line where) {
   machine &m = *running;
   lane_state &self = *m.lane;
-  // The same memory again: a poll without back_off, which may wait as well until there is something
-  // new to see. Should it not be a poll, the wait ends when nobody else can run.
+  // A second load of the same address is probably a poll without back_off(), which may wait until
+  // the value changes. If it is not a poll, the wait ends when no other thread can run.
   if (std::find(self.looked.begin(), self.looked.end(), address) != self.looked.end())
     stall(m, operation::load, where);
   else

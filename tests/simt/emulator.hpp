@@ -3,14 +3,15 @@
 // seeded scheduler decides which runs next. The same seed gives the same run.
 //
 // What is checked while a kernel runs:
-//   collectives    all threads of the warp or block take part, in the same one with the same
-//   arguments deadlock       nobody can run: reported with who waits where, and for which cell
+//   collectives    all threads of the warp or block take part, in the same one, with the same
+//                  arguments
+//   deadlock       no thread can run: reported with the place where each waits, and for which
+//                  status word
 //   races          under ThreadSanitizer, which is told what orders what: warp and block barriers,
-//   acquire and release,
-//                  the end of a kernel. Shuffles and ballots order nothing. This is what makes a
-//                  weakened order visible, on whatever schedule
+//                  acquire and release, the end of a kernel. Shuffles and ballots order nothing. A
+//                  weakened memory order is therefore visible on every schedule
 //   memory         under AddressSanitizer; shared memory is exactly as large as the launch asked
-//   for, and full of garbage
+//                  for, and full of garbage
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Host memory that notices: elements between fillers that nobody may touch.
+// Host memory with guard bytes on both sides of the elements.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The 16 scans of Thrust as lists of (name, expected results, call), for whoever brings the
-// policies. `Functions` is where the calls are looked up: namespace thrust, or lookback's free
-// functions.
+// The 16 scans of Thrust as lists of (name, expected results, call), for any policy. `Functions` is
+// where the calls are looked up: namespace thrust, or lookback's free functions.
 #pragma once
 
 #include <support/operators.hpp>

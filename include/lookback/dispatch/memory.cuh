@@ -146,7 +146,8 @@ private:
 } // namespace detail
 
 /// Returns the temporary memory that lookback keeps on the current device to the driver, except
-/// what unfinished work and graphs use.
+/// what unfinished work and graphs use. Another version of lookback in the same process, or code
+/// for other architectures, keeps memory of its own.
 ///
 /// Returns the status of CUDA; thread-safe.
 /// @ingroup policies

@@ -75,8 +75,8 @@ struct auxiliary_block_storage {
   typename prefix_folder<typename Section::T, Section::threads>::storage folder;
 };
 
-/// One block more than there are sections. The first to start is the auxiliary block: nobody waits
-/// for one that is not there.
+/// One block more than there are sections. The first block to start is the auxiliary block, so no
+/// block waits for an auxiliary block that has not started.
 template <class Section>
 LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
 auxiliary_block_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem,

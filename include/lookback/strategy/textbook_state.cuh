@@ -20,8 +20,8 @@ struct section_state {
   unsigned *next = nullptr; // zero before the first use
   tile_status<T> aggregates, prefixes;
 
-  /// A block's number in the order in which blocks start: whoever has a lower one is running
-  /// already. For all threads.
+  /// The number of blocks that started before this one, in every thread. Blocks with lower numbers
+  /// are already running.
   template <class Storage>
   LOOKBACK_DEVICE unsigned take_number(Storage &shared) const {
     if (simt::thread_index() == 0) shared.tile_id = simt::fetch_increment(next);

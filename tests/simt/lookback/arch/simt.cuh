@@ -220,9 +220,9 @@ void store_vector(void *address, const vector_words<Bytes> &vector) {
   std::memcpy(address, vector.words, Bytes);
 }
 
-/// Bytes of neighbours come along with a tile's own, and those may be writing over them. Then
-/// ThreadSanitizer does not see the read: a tile that used them is found out by its results. A test
-/// where nobody may write yet says so.
+/// Whether neighbouring tiles may be overwriting the bytes that a tile's copies include around its
+/// own. ThreadSanitizer is then not told of these reads, and a tile that used the bytes is detected
+/// by its results. A test sets this to false if no tile may write yet.
 inline bool neighbours_may_write = true;
 
 namespace detail {
