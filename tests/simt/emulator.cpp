@@ -40,6 +40,8 @@ const char *name_of_operation(operation which) {
     return "all_of_warp";
   case operation::shuffle_up:
     return "shuffle_up";
+  case operation::rotate_up:
+    return "rotate_up";
   case operation::broadcast:
     return "broadcast";
   case operation::back_off:

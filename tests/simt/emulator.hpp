@@ -100,6 +100,7 @@ enum class operation {
   ballot,
   all_of_warp,
   shuffle_up,
+  rotate_up,
   broadcast,
   load,
   back_off,

@@ -48,8 +48,15 @@ LOOKBACK_DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
 LOOKBACK_DEVICE unsigned block_index() { return blockIdx.x; }
 LOOKBACK_DEVICE unsigned block_count() { return gridDim.x; }
 LOOKBACK_DEVICE int block_threads() { return static_cast<int>(blockDim.x); }
-LOOKBACK_DEVICE int lane_index() { return static_cast<int>(threadIdx.x) % warp_threads; }
-LOOKBACK_DEVICE int warp_index() { return static_cast<int>(threadIdx.x) / warp_threads; }
+LOOKBACK_DEVICE int lane_index() { return static_cast<int>(threadIdx.x % warp_threads); }
+LOOKBACK_DEVICE int warp_index() { return static_cast<int>(threadIdx.x / warp_threads); }
+
+/// Returns `value`, in a register. The compiler saves registers by computing simple values again in
+/// every iteration of a loop; it cannot do so with this one.
+LOOKBACK_DEVICE int in_register(int value) {
+  asm("" : "+r"(value));
+  return value;
+}
 
 /// The block's dynamic shared memory, of the size given at the launch: the same object for every
 /// thread of the block.
@@ -148,6 +155,13 @@ template <class T>
 LOOKBACK_DEVICE T shuffle_up(const T &value, int distance) {
   return detail::exchange_words(
       value, [=](std::uint32_t word) { return __shfl_up_sync(0xffffffffu, word, distance); });
+}
+/// The value of the lane below; in lane 0, that of the last lane.
+template <class T>
+LOOKBACK_DEVICE T rotate_up(const T &value) {
+  const int below = lane_index() + warp_threads - 1; // modulo warp_threads
+  return detail::exchange_words(
+      value, [=](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, below); });
 }
 /// The value of lane `lane`, in all lanes.
 template <class T>

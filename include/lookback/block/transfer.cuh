@@ -151,31 +151,33 @@ LOOKBACK_DEVICE simt::vector_words<Bytes> shifted(const simt::vector_words<Bytes
 }
 
 /// Writes a whole row, a vector of `Bytes` bytes a lane, to `row`, which is aligned to `Alignment`
-/// bytes but not to Bytes: as aligned vectors, made of what two lanes have. The row's ends are less
-/// than a vector: lane 0 makes one of both, and `Bytes` lanes write a byte of it each.
+/// bytes but not to Bytes: as aligned vectors, each made of what two lanes have. Both ends of the
+/// row are less than a vector. Lane 0 has them: the last bytes of the row, then the first ones.
 template <int Alignment, int Bytes>
 LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<Bytes> &own) {
   const int lane = simt::lane_index(),
             skip = static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % Bytes);
-  simt::vector_words<Bytes> below;
-  LOOKBACK_UNROLL
-  for (int w = 0; w < Bytes / 4; ++w) {
-    const auto last = simt::broadcast(own.words[w], simt::warp_threads - 1);
-    below.words[w] = simt::shuffle_up(own.words[w], 1);
-    if (lane == 0) below.words[w] = last;
-  }
-  const auto mine = shifted<Alignment>(below, own, Bytes - skip);
-  unsigned char *const aligned = row - skip;
+  const auto mine = shifted<Alignment>(simt::rotate_up(own), own, Bytes - skip);
+  const auto aligned =
+      reinterpret_cast<unsigned char *>(reinterpret_cast<std::uintptr_t>(row) / Bytes * Bytes);
   if (lane > 0) simt::store_vector<Bytes>(aligned + Bytes * lane, mine);
-  std::uint32_t word = 0; // of lane 0's vector, the one with byte `lane`
-  LOOKBACK_UNROLL
-  for (int w = 0; w < Bytes / 4; ++w) {
-    const auto ends = simt::broadcast(mine.words[w], 0);
-    if (lane / 4 == w) word = ends;
+  if constexpr (Alignment >= 4) {
+    const auto first = reinterpret_cast<std::uint32_t *>(aligned),
+               last = first + Bytes * simt::warp_threads / 4;
+    LOOKBACK_UNROLL
+    for (int w = 0; w < Bytes / 4; ++w)
+      if (lane == 0) (4 * w < skip ? last : first)[w] = mine.words[w];
+  } else {
+    std::uint32_t word = 0; // of lane 0's vector, the one with byte `lane`
+    LOOKBACK_UNROLL
+    for (int w = 0; w < Bytes / 4; ++w) {
+      const auto words = simt::broadcast(mine.words[w], 0);
+      if (lane / 4 == w) word = words;
+    }
+    if (lane < Bytes)
+      aligned[lane < skip ? Bytes * simt::warp_threads + lane : lane] =
+          static_cast<unsigned char>(word >> lane % 4 * 8);
   }
-  if (lane < Bytes)
-    aligned[lane < skip ? Bytes * simt::warp_threads + lane : lane] =
-        static_cast<unsigned char>(word >> lane % 4 * 8);
 }
 
 /// Writes a blocked row; elements from `valid` on are not written. Where vectors may not go,
@@ -190,7 +192,8 @@ LOOKBACK_DEVICE void store_row(Iterator row, int valid, bool as_vectors, void *s
   constexpr bool packed = std::is_pointer<Iterator>::value && lane_vector<T, E>::packed;
   if constexpr (packed) {
     constexpr int bytes = lane_vector<T, E>::bytes;
-    if (as_vectors && (lane + 1) * E <= valid) {
+    // The first comparison is known at compile time for a full row.
+    if (as_vectors && (valid == simt::warp_threads * E || (lane + 1) * E <= valid)) {
       simt::store_vector<bytes>(row + lane * E, vector.words);
       return;
     }

@@ -92,14 +92,20 @@ struct h200 {
   /// The look-back. H200, i32 inclusive sum, warps x blocks, us:   2^28
   ///   8 x 1                                                        813
   ///   4 x 10                                                       621
+  /// Elements of 24, 32 and 64 bytes, sums by a user's operator:   2^24 24 B   2^24 32 B   2^24 64 B
+  ///   4 x 10                                                         552         955        3703
+  ///   4 x  8                                                         519         691        2363
+  ///   4 x  6                                                         510         709        2125
+  ///   8 x  4                                                         645         823        2586
   /// By prefetch distance (a tile that is prefetched too early is evicted before its use):
   ///   none 688     264 tiles 621     528 627     1056 784
   template <class Problem>
   struct tree_look_back {
     static constexpr int rows = Problem::shape::tile_rows, warps = rows < 4 ? rows : 4;
     static constexpr unsigned distance = 2 * multiprocessors;
+    static constexpr int blocks = sizeof(typename Problem::accumulator) <= 16 ? 10 : 8;
     static constexpr tile_tuning value{
-        warps, fit_in_shared<Problem, warps, carry::look_back, distance>(10), distance};
+        warps, fit_in_shared<Problem, warps, carry::look_back, distance>(blocks), distance};
   };
 
   /// The pipeline. H200, us, by stages, tiles in flight, depth, scanning warps, look-ahead warps;

@@ -149,23 +149,16 @@ public:
       if (warp - 2 < working)
         carry_.run(warp - 2, working, initial[0], shared_.scanned, op_); // mutant: working-warps
     } else {
-      // Full tiles, and then the partial one. Misaligned input has code of its own for sums only:
-      // with other operators, it is scanned as if every tile were partial.
-      ring_position<stages> reducing, scanning;
-      int done = 0;
-      if (source_.aligned()) {
-        reduce_and_scan<true, true>(done, full_tiles(), reducing, scanning);
-        done = full_tiles();
-      } else if constexpr (is_sum<Problem>) {
-        reduce_and_scan<true, false>(done, full_tiles(), reducing, scanning);
-        done = full_tiles();
-      }
-      if (done < sequence_.count())
-        reduce_and_scan<false, false>(done, sequence_.count(), reducing, scanning);
+      reduce_and_scan();
     }
   }
 
 private:
+  /// Where a scanning warp's rows begin in every tile.
+  struct warp_share {
+    int first_row, first_item;
+  };
+
   LOOKBACK_DEVICE bool sequence_is_short() const {
     return sequence_.count() <= tuning.short_column;
   }
@@ -219,23 +212,40 @@ private:
     const int count = sequence_.count();
     return valid_of(sequence_.tile(count - 1)).fill_tile() ? count : count - 1;
   }
-  /// Tiles first .. end - 1 of the sequence. Tile i is reduced when its copy has completed, and
-  /// scanned `depth` tiles later. In between, V stays in registers.
-  template <bool Full, bool Aligned>
-  LOOKBACK_DEVICE void reduce_and_scan(int first, int end, ring_position<stages> &reducing,
+  /// Full tiles, and then the partial one.
+  LOOKBACK_DEVICE void reduce_and_scan() {
+    const warp_share share{simt::in_register(scanning_warp() * rows),
+                           simt::in_register(scanning_warp() * rows * shape::row_elements)};
+    ring_position<stages> reducing, scanning;
+    const int full = full_tiles();
+    if (source_.aligned())
+      reduce_and_scan<true>(share, full, reducing, scanning);
+    else
+      reduce_and_scan<false>(share, full, reducing, scanning);
+    if (full < sequence_.count()) {
+      uninitialized_array<T, kept> vectors;
+      reduce<false, false>(share, full, reducing, vectors);
+      scan<false, false>(share, full, scanning, vectors);
+    }
+  }
+  /// The first `count` tiles of the sequence, which are full. Tile i is reduced when its copy has
+  /// completed, and scanned `depth` tiles later. In between, V stays in registers.
+  template <bool Aligned>
+  LOOKBACK_DEVICE void reduce_and_scan(const warp_share &share, int count,
+                                       ring_position<stages> &reducing,
                                        ring_position<stages> &scanning) {
     constexpr int depth = tuning.depth;
     // V(lane), inclusive, of the rows of this warp; the oldest tile first.
     uninitialized_array<T, kept> waiting[depth];
-    for (int i = first; i < end + depth; ++i) {
-      if (i >= first + depth) {
-        scan<Full, Aligned>(i - depth, scanning, waiting[0]);
+    for (int i = 0; i < count + depth; ++i) {
+      if (i >= depth) {
+        scan<true, Aligned>(share, i - depth, scanning, waiting[0]);
         ++scanning;
       }
       LOOKBACK_UNROLL
       for (int d = 1; d < depth; ++d) waiting[d - 1] = waiting[d];
-      if (i < end) {
-        reduce<Full, Aligned>(i, reducing, waiting[depth - 1]);
+      if (i < count) {
+        reduce<true, Aligned>(share, i, reducing, waiting[depth - 1]);
         ++reducing;
       }
     }
@@ -247,14 +257,16 @@ private:
         problem_, source_, shared_.tiles[stage], tile, valid_of(tile).of_tile, scanning_warp());
   }
   template <bool Full, bool Aligned>
-  LOOKBACK_DEVICE auto rows_of(unsigned tile, int stage, int lane) {
+  LOOKBACK_DEVICE auto rows_of(const warp_share &share, unsigned tile, int stage, int lane) {
     return warp_rows<Problem, look_ahead_source<Problem, Tuning>, rows, Full, Aligned>(
-        problem_, source_, shared_.tiles[stage], tile, lane, scanning_warp() * rows,
-        valid_of(tile).of_tile);
+        problem_, source_, shared_.tiles[stage], tile, lane, share.first_row,
+        valid_of(tile).of_tile,
+        problem_.output +
+            (static_cast<std::ptrdiff_t>(tile) * shape::tile_elements + share.first_item));
   }
 
   template <bool Full, bool Aligned>
-  LOOKBACK_DEVICE void reduce(int i, ring_position<stages> at,
+  LOOKBACK_DEVICE void reduce(const warp_share &share, int i, ring_position<stages> at,
                               uninitialized_array<T, kept> &vectors) {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
@@ -266,7 +278,7 @@ private:
       construct(aggregates[scanning_warp()], vectors[0]); // mutant: warp-aggregate
       simt::arrive(shared_.reduced[at.stage]);            // mutant: warp-arrive
     } else {
-      const auto own = rows_of<Full, Aligned>(sequence_.tile(i), at.stage, lane);
+      const auto own = rows_of<Full, Aligned>(share, sequence_.tile(i), at.stage, lane);
       auto &aggregates = shared_.row_aggregates[at.stage];
       const bool arrives = lane == shape::row_vectors - 1;  // the lane that writes the aggregates
       reduce_rows(own, vectors, aggregates, op_, exchange); // mutant: row-aggregates
@@ -275,7 +287,7 @@ private:
   }
 
   template <bool Full, bool Aligned>
-  LOOKBACK_DEVICE void scan(int i, ring_position<stages> at,
+  LOOKBACK_DEVICE void scan(const warp_share &share, int i, ring_position<stages> at,
                             uninitialized_array<T, kept> &vectors) {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
@@ -287,7 +299,7 @@ private:
         prefix.append(op_, shared_.row_prefixes[at.stage][scanning_warp() - 1]);
       runs_of<Full>(tile, at.stage).scan(prefix.exists() ? prefix.value() : T{}, vectors[0]);
     } else {
-      const auto own = rows_of<Full, Aligned>(tile, at.stage, lane);
+      const auto own = rows_of<Full, Aligned>(share, tile, at.stage, lane);
       const auto row_prefix = [&](int row) -> const T & {
         return shared_.row_prefixes[at.stage][row > 0 ? row - 1 : 0];
       };

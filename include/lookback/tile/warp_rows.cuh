@@ -9,9 +9,9 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Rows first_row .. first_row + Count - 1 of tile `tile`, which is in `stage`. The members count
-/// rows from first_row. `Full`: the tile is full. `Aligned`: the input is known to be aligned to 16
-/// bytes.
+/// Rows first_row .. first_row + Count - 1 of tile `tile`, which is in `stage`. Their results go to
+/// `output`. The members count rows from first_row. `Full`: the tile is full. `Aligned`: the input
+/// is known to be aligned to 16 bytes.
 template <class Problem, class Source, int Count, bool Full, bool Aligned>
 struct warp_rows {
   using problem_type = Problem;
@@ -21,11 +21,10 @@ struct warp_rows {
   static constexpr bool full = Full, aligned = Aligned;
 
   LOOKBACK_DEVICE warp_rows(const Problem &problem_, const Source &source_, unsigned char *stage_,
-                            unsigned tile_, int lane_, int first_row_, int valid_)
+                            unsigned tile_, int lane_, int first_row_, int valid_,
+                            typename Problem::output_type output_)
       : problem(problem_), source(source_), stage(stage_), tile(tile_), lane(lane_),
-        first_row(first_row_), valid{valid_},
-        output(problem_.output + (static_cast<std::ptrdiff_t>(tile_) * shape::tile_elements +
-                                  first_row_ * shape::row_elements)) {}
+        first_row(first_row_), valid{valid_}, output(output_) {}
 
   const Problem &problem;
   const Source &source;

@@ -57,6 +57,7 @@ void synchronize_warps(EMULATOR_CALLER) {
 inline void synchronize_warp(EMULATOR_CALLER) {
   emulator::meet_warp(emulator::operation::synchronize_warp, 0, false, where);
 }
+inline int in_register(int value) { return value; }
 inline unsigned ballot(bool predicate, EMULATOR_CALLER) {
   return emulator::meet_warp(emulator::operation::ballot, 0, predicate, where);
 }
@@ -108,6 +109,11 @@ T shuffle_up(const T &value, int distance, EMULATOR_CALLER) {
   const int lane = lane_index();
   return detail::exchange(emulator::operation::shuffle_up, distance, value,
                           lane < distance ? lane : lane - distance, where);
+}
+template <class T>
+T rotate_up(const T &value, EMULATOR_CALLER) {
+  const int below = (lane_index() + warp_threads - 1) % warp_threads;
+  return detail::exchange(emulator::operation::rotate_up, 1, value, below, where);
 }
 template <class T>
 T broadcast(const T &value, int lane, EMULATOR_CALLER) {
