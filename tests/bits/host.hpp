@@ -56,7 +56,7 @@ private:
 /// As lookback::host does it.
 template <class Kind>
 void scan_on_host(const typename Kind::type *in, typename Kind::type *out, std::size_t n) {
-  lookback::detail::scan(Kind::problem(in, out), static_cast<std::int64_t>(n));
+  lookback::detail::scan(Kind::problem(in, out).over({n}));
 }
 /// By at most `threads` threads, past the caches or through them.
 template <class Kind>
@@ -64,7 +64,7 @@ void scan_by_threads(const typename Kind::type *in, typename Kind::type *out, st
                      std::size_t threads, bool streams) {
   const auto problem = Kind::problem(in, out);
   using scan = lookback::detail::threaded_scan<std::decay_t<decltype(problem)>>;
-  scan(problem, static_cast<std::int64_t>(n), streams).run(threads);
+  scan(problem.over({n}), streams).run(threads);
 }
 #else
 template <class Kind>

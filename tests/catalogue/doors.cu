@@ -143,8 +143,8 @@ using by_warp_over = decoupled_look_back<walk_by_warp, dynamic_ids, Network, Thr
 
 TEST_CASE("catalogue: the kernels of every strategy") {
   check_policies(scan_then_add<>{},
-                 {"scan_sections_kernel", "add_kernel", "three_phase", "warp_shuffle"});
-  check_policies(reduce_then_scan<>{}, {"reduce_sections_kernel", "scan_from_aggregates_kernel"});
+                 {"scan_tiles_kernel", "add_kernel", "three_phase", "warp_shuffle"});
+  check_policies(reduce_then_scan<>{}, {"reduce_tiles_kernel", "scan_from_aggregates_kernel"});
   check_policies(chained<>{}, {"chained_kernel"});
   check_policies(auxiliary_block<>{}, {"auxiliary_block_kernel"});
   check_policies(decoupled_look_back<>{}, {"decoupled_walk_kernel", "walk_by_warp", "dynamic_ids"});
@@ -154,8 +154,8 @@ TEST_CASE("catalogue: the kernels of every strategy") {
   check_policies(fastest{}, {"cluster_or_wave_kernel"});
 }
 TEST_CASE("catalogue: the networks of every strategy") {
-  check_networks<scan_then_add>({"scan_sections_kernel", "add_kernel"});
-  check_networks<reduce_then_scan>({"reduce_sections_kernel"});
+  check_networks<scan_then_add>({"scan_tiles_kernel", "add_kernel"});
+  check_networks<reduce_then_scan>({"reduce_tiles_kernel"});
   check_networks<chained>({"chained_kernel"});
   check_networks<auxiliary_block>({"auxiliary_block_kernel"});
   check_networks<by_warp_over>({"decoupled_walk_kernel"});

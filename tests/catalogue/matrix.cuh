@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One strategy of the catalogue over every network: inclusive and exclusive, elements of 1 to 32
-// bytes, lengths at the edges of its sections and 2^20, under operators that tell.
+// bytes, lengths at the edges of its tiles and 2^20, under operators that tell.
 #pragma once
 
 #include <lookback/catalogue.cuh>

@@ -62,10 +62,11 @@ bool supported(const Problem &problem, path by, std::int64_t n, cudaError_t stat
       tiles <= 1 ||
       (by == path::cluster
            ? major >= 9 && tiles <= 8 && detail::can_send<typename Problem::accumulator>
-       : by == path::wave       ? tiles <= checked_wave(problem)
-       : by == path::look_ahead ? major >= 9 && detail::can_look_ahead<Problem>::value &&
-                                      !detail::writes_over_keys(problem, n)
-                                : true);
+       : by == path::wave ? tiles <= checked_wave(problem)
+       : by == path::look_ahead
+           ? major >= 9 && detail::can_look_ahead<Problem>::value &&
+                 !detail::writes_over_keys(problem.over({static_cast<std::uint64_t>(n)}))
+           : true);
   const bool may_run = must_run || (by == path::cluster && major >= 9 && tiles <= 16 &&
                                     detail::can_send<typename Problem::accumulator>);
   if (!may_run || (!must_run && status != cudaSuccess)) {

@@ -134,7 +134,7 @@ TEST_CASE("lookback::host: accumulators of 4,096 bytes over bytes, on several th
   const auto problem = lookback::detail::make_problem<false, T>(
       in.data(), out.data(), compose_padded{}, lookback::detail::initial_value<T>{T(3)});
   using scan = lookback::detail::threaded_scan<std::decay_t<decltype(problem)>>;
-  on_a_small_stack([&] { scan(problem, static_cast<std::int64_t>(n)).run(3); });
+  on_a_small_stack([&] { scan(problem.over({n})).run(3); });
   CHECK_EQ(test::first_difference(out, test::serial_exclusive<byte>(in, compose_bytes, 3)),
            test::nowhere);
 }

@@ -68,9 +68,7 @@ void check_stored_past_the_caches(Operator op) {
   std::vector<aligned_result<Alignment>> out(n);
   const auto problem = lookback::detail::make_problem<true, word>(in.data(), out.data(), op,
                                                                   lookback::detail::no_initial{});
-  lookback::detail::threaded_scan<std::decay_t<decltype(problem)>>(
-      problem, static_cast<std::int64_t>(n), true)
-      .run(2);
+  lookback::detail::threaded_scan<std::decay_t<decltype(problem)>>(problem.over({n}), true).run(2);
   std::vector<word> values;
   for (const auto &result : out) values.push_back(result.value);
   CHECK_EQ(test::first_difference(values, test::serial_inclusive(in, op)), test::nowhere);

@@ -103,7 +103,7 @@ TEST_CASE("look_ahead: refused where it cannot run; its refused launch is the lo
 TEST_CASE("sizes and storage that are refused") {
   std::vector<emulator::kernel> stream;
   const test::emulated_launcher launch({}, {emulator::mode::random, 1}, stream);
-  const auto empty = problem(nullptr, nullptr, {}, {}, {});
+  const auto empty = problem(nullptr, {}, {}, {});
   const auto scan = [&](void *storage, std::size_t &bytes, std::int64_t n) {
     return core::strategies<>::scan(storage, bytes, empty, n, launch);
   };

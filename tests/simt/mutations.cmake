@@ -256,6 +256,8 @@ mutation("keys at the boundaries read in place"
 mutation("staged keys at the boundaries read in place"
          REPLACE staged-key "row == 0 && input.saves_keys()" "false")
 
+mutation("the total taken from every vector" REPLACE total "is_last" "left > 0")
+
 # ---- the wave ------------------------------------------------------------------------------------
 mutations_of(races_wave.cpp)
 mutation("a wave without the cooperative guarantee" DELETE resident)

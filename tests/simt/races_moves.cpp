@@ -57,3 +57,45 @@ TEST_CASE("by key, over the keys") {
     REQUIRE_EQ(test::first_difference(keys, expected), test::nowhere);
   });
 }
+/// The reduction of everything, whichever tile, row and vector has the last item.
+template <class T, bool Inclusive, class In>
+void check_total(test::trial &one, const std::vector<In> &elements) {
+  namespace core = lookback::detail;
+  const test::tree_sizes size(sizeof(In), sizeof(T));
+  const std::size_t n = test::pick_size(one, size, elements.size());
+  INFO("n = ", n, ", tile = ", size.tile);
+  std::vector<T> output(n);
+  std::vector<T> total(1, T{});
+  T expected = T{9}, sum = expected;
+  for (std::size_t i = 0; i < n; ++i) sum = static_cast<T>(sum + static_cast<T>(elements[i]));
+  const auto given = core::make_problem<Inclusive, T>(
+      elements.data(), output.data(), lookback::plus{}, core::initial_value<T>{expected});
+  using dense = typename std::decay_t<decltype(given)>::sink_type;
+  using sink = core::with_total<dense, T>;
+  const core::scan_problem<Inclusive, T, const In *, lookback::plus, core::initial_value<T>, sink>
+      problem(given.input, given.op, given.initial, sink{given.sink, total.data()});
+  if (one.random() % 2 == 0 && n > size.tile && core::can_look_ahead<decltype(problem)>::value)
+    test::scan_ahead<test::look_ahead_by<3, 2, 2, 4, 2>>(problem, n, 3, one.schedule);
+  else
+    test::scan<1>(problem, n, one.schedule);
+  REQUIRE_EQ(total[0], sum);
+  for (std::size_t i = 0; i < n; ++i) {
+    const T next = static_cast<T>(expected + static_cast<T>(elements[i]));
+    REQUIRE_EQ(output[i], Inclusive ? next : expected);
+    expected = next;
+  }
+}
+TEST_CASE("a sink that wants the total") {
+  std::vector<std::uint8_t> bytes;
+  std::vector<test::widened<std::uint64_t, 256>> wide;
+  std::vector<test::widened<std::uint64_t, 512>> large;
+  for (std::uint64_t i = 0; i < 3 * 16384; ++i)
+    bytes.push_back(static_cast<std::uint8_t>(i * 37 + 1));
+  for (std::uint64_t i = 0; i < 900; ++i) wide.push_back({i * i + 1, {}});
+  for (std::uint64_t i = 0; i < 300; ++i) large.push_back({i * i + 1, {}});
+  test::for_each_trial(30, [&](test::trial &one) {
+    check_total<std::uint8_t, true>(one, bytes);
+    check_total<std::uint64_t, false>(one, wide);
+    check_total<std::uint64_t, true>(one, large);
+  });
+}

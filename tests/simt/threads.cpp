@@ -123,7 +123,7 @@ TEST_CASE("the walk of lookback::host") {
     auto problem = core::make_problem<true, test::interval>(
         static_cast<const test::interval *>(input.data()), output.data(), join_with_jitter{},
         core::no_initial{});
-    core::threaded_scan<decltype(problem)>(problem, static_cast<std::int64_t>(n)).run(threads);
+    core::threaded_scan<decltype(problem)>(problem.over({n})).run(threads);
     bool right = true;
     for (std::size_t i = 0; i < n; ++i)
       right = right && output[i] == test::interval{1, static_cast<std::uint32_t>(i) + 2};

@@ -110,8 +110,9 @@ TEST_CASE("intervals through pointers and iterators") {
 
 TEST_CASE("a result made of the scanned value and of the item as it was read") {
   namespace core = lookback::detail;
-  using problem = core::scan_problem<false, std::int64_t, const parcel *, placed *, lookback::plus,
-                                     core::initial_value<std::int64_t>, place_parcel>;
+  using sink = core::dense<placed *, place_parcel>;
+  using problem = core::scan_problem<false, std::int64_t, const parcel *, lookback::plus,
+                                     core::initial_value<std::int64_t>, sink>;
   test::for_each_trial(60, [&](test::trial &one) {
     const std::size_t n = 1 + one.random() % (5 * problem::shape::tile_elements);
     INFO("n = ", n);
@@ -124,7 +125,7 @@ TEST_CASE("a result made of the scanned value and of the item as it was read") {
       expected.push_back({before, parcels[i].label});
       before += parcels[i].weight;
     }
-    const problem scanned(parcels.data(), output.data(), {}, {7}, {});
+    const problem scanned(parcels.data(), {}, {7}, sink{output.data(), {}});
     if (one.index % 3 == 0 && n > problem::shape::tile_elements) // one tile has no state
       test::scan_ahead<test::look_ahead_by<4, 2, 3, 4, 2>>(scanned, n, 2, one.schedule);
     else

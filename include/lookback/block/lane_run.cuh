@@ -21,7 +21,7 @@ inline constexpr bool adds_runs<Problem, Input, std::void_t<typename Input::temp
     sums_integers<Problem> &&Input::arrays == 1 &&
     is_wide_integer<typename Input::template element<0>> &&is_wide_integer<
         typename Problem::accumulator> &&is_wide_integer<typename Problem::stored> &&
-    !decltype(Problem::project)::needs_item;
+    !Problem::sink_type::needs_item && !Problem::sink_type::wants_total;
 
 /// A lane's run of `Elements` integers T, 1, 2, 4 or 8, among the 32 * Elements of its warp.
 ///

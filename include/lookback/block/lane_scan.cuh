@@ -25,8 +25,8 @@ inline constexpr bool
     adds_parts = sums_integers<Problem> &&is_integer<typename Problem::item> &&has_words<Vector> &&
                  sizeof(typename Problem::item) <= 2 &&
                  sizeof(typename Problem::item) * Problem::shape::vector_elements % 4 == 0 &&
-                 sizeof(typename Problem::accumulator) <= 4 &&
-                 !decltype(Problem::project)::needs_item;
+                 sizeof(typename Problem::accumulator) <= 4 && !Problem::sink_type::needs_item &&
+                 !Problem::sink_type::wants_total;
 
 /// F of the tree.
 template <class Problem, class Vector, class Operator>
@@ -46,36 +46,36 @@ LOOKBACK_DEVICE typename Problem::accumulator fold_lane(const Vector &vector, Op
   }
 }
 
-/// Results of a vector of which `count` elements exist, from `base`, everything left of it.
+/// Results of a vector of which `count` elements are valid. `left` is everything to the left of it;
+/// if the sink wants the total, it becomes everything up to the last valid element.
 template <class Problem, class Vector, class Operator, class Results>
-LOOKBACK_DEVICE void scan_lane(const Problem &problem,
-                               const maybe<typename Problem::accumulator> &base, int count,
-                               const Vector &vector, Operator &op, Results &results) {
+LOOKBACK_DEVICE void scan_lane(const Problem &problem, maybe<typename Problem::accumulator> &left,
+                               int count, const Vector &vector, Operator &op, Results &results) {
   using T = typename Problem::accumulator;
   constexpr int E = Problem::shape::vector_elements;
   const auto emit = [&](int k, const T &scanned, const auto &item) {
-    results.set(k, static_cast<typename Problem::stored>(problem.project(scanned, item)));
+    results.set(k, static_cast<typename Problem::stored>(problem.sink.project(scanned, item)));
   };
   if constexpr (adds_parts<Problem, Vector>) {
     using item = typename Problem::item;
     constexpr int parts = 4 / sizeof(item);
-    std::uint32_t left =
-        base.exists() ? static_cast<std::uint32_t>(base.value()) : 0; // of the word
+    std::uint32_t sum = // of everything to the left of the word
+        left.exists() ? static_cast<std::uint32_t>(left.value()) : 0;
     LOOKBACK_UNROLL
     for (int w = 0; w < E / parts; ++w) {
-      std::uint32_t before = left;
+      std::uint32_t before = sum;
       LOOKBACK_UNROLL
       for (int k = 0; k < parts; ++k) {
-        const std::uint32_t through = simt::add_parts<item>(vector.words().words[w], k + 1, left);
+        const std::uint32_t through = simt::add_parts<item>(vector.words().words[w], k + 1, sum);
         const T scanned = static_cast<T>(Problem::inclusive ? through : before);
         emit(w * parts + k, scanned, scanned);
         before = through;
       }
-      left = before;
+      sum = before;
     }
   } else {
-    scan_vector<Problem::inclusive, E, T>(
-        base, count, [&](int k) -> decltype(auto) { return vector.get(k); }, op, emit);
+    scan_vector<Problem::inclusive, E, Problem::sink_type::wants_total>(
+        left, count, [&](int k) -> decltype(auto) { return vector.get(k); }, op, emit);
   }
 }
 

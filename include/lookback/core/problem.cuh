@@ -3,33 +3,14 @@
 // initial value, projection and output.
 #pragma once
 
+#include <lookback/core/extent.cuh>
 #include <lookback/core/known_operators.cuh>
+#include <lookback/core/sink.cuh>
 #include <lookback/core/tree.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
-
-/// The default projection: an element's result is its scanned value. `needs_item`: whether a
-/// projection also reads the element.
-struct scanned_itself {
-  static constexpr bool needs_item = false;
-  template <class T, class Item>
-  LOOKBACK_HOST_DEVICE const T &operator()(const T &scanned, const Item &) const {
-    return scanned;
-  }
-};
-
-/// The type that a store converts a result to. Only a pointer determines it: an assignment through
-/// any other iterator may do more than a store.
-template <class Iterator, class Fallback>
-struct stored_value {
-  using type = Fallback;
-};
-template <class Value, class Fallback>
-struct stored_value<Value *, Fallback> {
-  using type = Value;
-};
 
 template <class Iterator, class Fallback>
 struct output_value {
@@ -101,12 +82,13 @@ inline constexpr bool is_sum = std::is_same<decltype(Problem::op), plus>::value;
 template <class Problem>
 inline constexpr bool sums_integers = is_sum<Problem> &&is_integer<typename Problem::accumulator>;
 
-/// y(i) = project(x(0) . x(1) ... x(i), x(i)), or without the last factor when exclusive, over
-/// `Accumulator`.
+/// A problem: an extent, a source of items, a monoid and a sink. Over `Accumulator`,
+///
+///     y(i) = init . x(0) . x(1) ... x(i), or without the last factor when exclusive.
 ///
 /// Kernels receive a copy, so every member must be usable on the device.
-template <bool Inclusive, class Accumulator, class Input, class Output, class Operator,
-          class Initial, class Project = scanned_itself>
+template <bool Inclusive, class Accumulator, class Input, class Operator, class Initial, class Sink,
+          class Extent = linear>
 struct scan_problem {
   static_assert(Inclusive || Initial::exists, "an exclusive scan needs an initial value");
 
@@ -114,25 +96,29 @@ struct scan_problem {
   using item = value_t<Input>; // as loaded; converts to the accumulator
   using initial_type = Initial;
   using input_type = Input;
-  using output_type = Output;
-  using result = std::decay_t<decltype(std::declval<const Project &>()(
-      std::declval<const Accumulator &>(), std::declval<const item &>()))>;
-  using stored = typename stored_value<Output, result>::type;
+  using sink_type = Sink;
+  using output_type = typename Sink::output_type;
+  using stored = typename Sink::template stored<Accumulator, item>;
   using shaping = typename shaped_by<item>::type;
-  using shape =
-      tree_shape<sizeof(shaping), size_of<typename output_value<Output, shaping>::type>::value>;
+  using shape = tree_shape<sizeof(shaping),
+                           size_of<typename output_value<output_type, shaping>::type>::value>;
   static constexpr bool inclusive = Inclusive;
 
   Input input;
-  Output output;
   Operator op;
   Initial initial;
-  Project project;
+  Sink sink;
+  Extent extent;
 
   LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE scan_problem(Input input_, Output output_, Operator op_, Initial initial_,
-                                    Project project_)
-      : input(input_), output(output_), op(op_), initial(initial_), project(project_) {}
+  LOOKBACK_HOST_DEVICE scan_problem(Input input_, Operator op_, Initial initial_, Sink sink_,
+                                    Extent extent_ = {})
+      : input(input_), op(op_), initial(initial_), sink(sink_), extent(extent_) {}
+
+  /// The same problem over `what`.
+  scan_problem over(const Extent &what) const { return {input, op, initial, sink, what}; }
+  /// Tiles of the tree.
+  LOOKBACK_HOST_DEVICE std::uint64_t tiles() const { return extent.tiles(shape::tile_elements); }
 };
 
 /// A problem without keys: replaces known operators, and adapts the iterators for kernels.
@@ -141,9 +127,10 @@ template <bool Inclusive, class Accumulator, class Input, class Output, class Op
 auto make_problem(Input input, Output output, Operator op, Initial initial) {
   const auto from = plain_memory(input);
   const auto to = output_of<Accumulator>(output);
+  using sink = dense<std::decay_t<decltype(to)>>;
   return scan_problem<Inclusive, Accumulator, std::decay_t<decltype(from)>,
-                      std::decay_t<decltype(to)>, own_operator_t<Operator, Accumulator>, Initial>(
-      from, to, to_own_operator<Accumulator>(op), initial, scanned_itself{});
+                      own_operator_t<Operator, Accumulator>, Initial, sink>(
+      from, to_own_operator<Accumulator>(op), initial, sink{to, {}});
 }
 
 } // namespace detail

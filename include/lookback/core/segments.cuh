@@ -149,14 +149,13 @@ struct boundary_of<keyed_input<T, Keys, Values, Equal, Operator, Initial, TileEl
 
 /// The same problem with its input in tiles of `Elements` elements, for a strategy that does not
 /// follow the tree.
-template <int Elements, bool Inclusive, class T, class Input, class Output, class Operator,
-          class Initial, class Project>
-auto retiled(const scan_problem<Inclusive, T, Input, Output, Operator, Initial, Project> &problem) {
+template <int Elements, bool Inclusive, class T, class Input, class Operator, class Initial,
+          class Sink, class Extent>
+auto retiled(const scan_problem<Inclusive, T, Input, Operator, Initial, Sink, Extent> &problem) {
   if constexpr (boundary_of<Input>::exists) {
     const auto input = problem.input.template retiled<Elements>();
-    return scan_problem<Inclusive, T, std::decay_t<decltype(input)>, Output, Operator, Initial,
-                        Project>(input, problem.output, problem.op, problem.initial,
-                                 problem.project);
+    return scan_problem<Inclusive, T, std::decay_t<decltype(input)>, Operator, Initial, Sink,
+                        Extent>(input, problem.op, problem.initial, problem.sink, problem.extent);
   } else {
     return problem;
   }
@@ -198,9 +197,9 @@ auto make_inclusive_by_key(Keys keys, Values values, Output output, Equal equal,
   const auto to = output_of<T>(output);
   const auto from = make_keyed_input<T>(plain_memory(keys), plain_memory(values), to, equal, own_op,
                                         no_initial{});
-  return scan_problem<true, keyed<T>, std::decay_t<decltype(from)>, std::decay_t<decltype(to)>,
-                      segmented_operator<T, own>, no_initial, inclusive_by_key>(from, to, {own_op},
-                                                                                {}, {});
+  using sink = dense<std::decay_t<decltype(to)>, inclusive_by_key>;
+  return scan_problem<true, keyed<T>, std::decay_t<decltype(from)>, segmented_operator<T, own>,
+                      no_initial, sink>(from, {own_op}, {}, sink{to, {}});
 }
 
 /// y(i) = init . x(s) . x(s + 1) ... x(i - 1), s as above; y(s) = init.
@@ -212,9 +211,10 @@ auto make_exclusive_by_key(Keys keys, Values values, Output output, T init, Equa
   const auto to = output_of<T>(output);
   const auto from = make_keyed_input<T>(plain_memory(keys), plain_memory(values), to, equal, own_op,
                                         initial_value<T>{init});
-  return scan_problem<false, keyed<T>, std::decay_t<decltype(from)>, std::decay_t<decltype(to)>,
-                      segmented_operator<T, own>, initial_value<keyed<T>>, exclusive_by_key<T>>(
-      from, to, {own_op}, {keyed<T>{init, true}}, {init});
+  using sink = dense<std::decay_t<decltype(to)>, exclusive_by_key<T>>;
+  return scan_problem<false, keyed<T>, std::decay_t<decltype(from)>, segmented_operator<T, own>,
+                      initial_value<keyed<T>>, sink>(from, {own_op}, {keyed<T>{init, true}},
+                                                     sink{to, {init}});
 }
 
 } // namespace detail

@@ -3,6 +3,7 @@
 // CPU.
 #pragma once
 
+#include <lookback/core/extent.cuh>
 #include <lookback/core/monoid.cuh>
 
 #include <cstddef>
@@ -81,7 +82,7 @@ struct tree_shape {
 
   /// Tiles of n elements, a partial tile at the end included: ceil(n / tile_elements).
   LOOKBACK_HOST_DEVICE static constexpr std::uint64_t tiles(std::uint64_t n) {
-    return n / tile_elements + (n % tile_elements != 0);
+    return detail::linear{n}.tiles(tile_elements);
   }
 };
 
@@ -143,10 +144,10 @@ LOOKBACK_HOST_DEVICE T fold_vector(Element element, Operator &op) {
 
 /// Scans a vector from its prefix. `count` of its E elements are valid, and `emit(k, scanned,
 /// item)` receives element k's inclusive or exclusive result. An exclusive scan always has a
-/// prefix.
+/// prefix. The prefix becomes that of the next vector if `Through`, or if the scan is inclusive.
 LOOKBACK_NO_EXECUTION_CHECK
-template <bool Inclusive, int E, class T, class Element, class Operator, class Emit>
-LOOKBACK_HOST_DEVICE void scan_vector(maybe<T> prefix, int count, Element element, Operator &op,
+template <bool Inclusive, int E, bool Through, class T, class Element, class Operator, class Emit>
+LOOKBACK_HOST_DEVICE void scan_vector(maybe<T> &prefix, int count, Element element, Operator &op,
                                       Emit emit) {
   LOOKBACK_UNROLL
   for (int k = 0; k < E; ++k) {
@@ -154,7 +155,7 @@ LOOKBACK_HOST_DEVICE void scan_vector(maybe<T> prefix, int count, Element elemen
       const auto &item = element(k);
       if constexpr (!Inclusive) emit(k, prefix.value(), item);
       // The last exclusive result needs no further combination: no operator call without a use.
-      if (Inclusive || k + 1 < count) prefix.append(op, as_accumulator<T>(item));
+      if (Inclusive || Through || k + 1 < count) prefix.append(op, as_accumulator<T>(item));
       if constexpr (Inclusive) emit(k, prefix.value(), item);
     }
   }

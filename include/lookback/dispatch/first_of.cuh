@@ -14,9 +14,9 @@ enum class refusal { invalid_value, not_supported };
 
 /// Bytes of storage of a strategy, 0 if it does not support the problem.
 template <class Strategy, class Problem>
-std::size_t storage_of(const Problem &problem, std::uint64_t n) {
+std::size_t storage_of(const Problem &problem) {
   if constexpr (Strategy::template supports<Problem>)
-    return Strategy::storage(problem, n);
+    return Strategy::storage(problem);
   else
     return 0;
 }
@@ -24,7 +24,7 @@ std::size_t storage_of(const Problem &problem, std::uint64_t n) {
 /// Strategies, the preferred first.
 template <class... Strategies>
 struct first_of {
-  /// Runs `problem` over n elements by the first strategy that takes it, in the two phases of CUB.
+  /// Runs `given` over n elements by the first strategy that takes it, in the two phases of CUB.
   /// If `storage` is null, only writes to `bytes` the size of storage that is enough for every
   /// strategy.
   ///
@@ -36,13 +36,13 @@ struct first_of {
   /// reported, whatever its alignment. Refused with refusal::not_supported if no strategy takes the
   /// call.
   template <class Problem, class Launch>
-  static typename Launch::status_type scan(void *storage, std::size_t &bytes,
-                                           const Problem &problem, std::int64_t n, Launch launch) {
+  static typename Launch::status_type scan(void *storage, std::size_t &bytes, const Problem &given,
+                                           std::int64_t n, Launch launch) {
     if (n < 0) return launch.refuse(refusal::invalid_value);
-    const auto elements = static_cast<std::uint64_t>(n);
+    const Problem problem = given.over({static_cast<std::uint64_t>(n)});
     std::size_t needed = 0;
     const auto need = [&](std::size_t more) { needed = more > needed ? more : needed; };
-    if (n > 0) (need(storage_of<Strategies>(problem, elements)), ...);
+    if (n > 0) (need(storage_of<Strategies>(problem)), ...);
     if (needed == too_many_tiles) return launch.refuse(refusal::invalid_value);
     needed = temporary_memory::bytes_for(needed);
     if (storage == nullptr) bytes = needed;
@@ -57,18 +57,18 @@ struct first_of {
       log_entry &entry = entries[tried++] = {S::name, "does not support the problem"};
       if constexpr (S::template supports<Problem>) {
         entry.why_not = S::needs_residency && launch.refused() ? "an earlier launch was refused"
-                                                               : S::fits(problem, elements, launch);
+                                                               : S::fits(problem, launch);
         if (entry.why_not != nullptr) return false;
         if (launch.refused()) launch.forgive();
         temporary_memory memory(storage);
-        S::run(problem, elements, memory, launch);
+        S::run(problem, memory, launch);
         if (launch.refused()) entry.why_not = "its launch was refused";
         if (!launch.refused()) tuning = S::tuned_for(launch.latest().architecture);
       }
       return entry.why_not == nullptr;
     };
     if (!(runs(type_of<Strategies>{}) || ...)) launch.refuse(refusal::not_supported);
-    if (logs_calls()) log_call(elements, tuning, launch.latest(), entries, tried);
+    if (logs_calls()) log_call(problem.extent.items, tuning, launch.latest(), entries, tried);
     return launch.status();
   }
 
@@ -83,17 +83,16 @@ private:
 template <class Strategy>
 struct when_refused : Strategy {
   template <class Problem, class Launch>
-  static const char *fits(const Problem &problem, std::uint64_t n, Launch &launch) {
-    return launch.refused() ? Strategy::fits(problem, n, launch) : "no launch was refused";
+  static const char *fits(const Problem &problem, Launch &launch) {
+    return launch.refused() ? Strategy::fits(problem, launch) : "no launch was refused";
   }
 };
 /// `Strategy`, if there is one tile.
 template <class Strategy>
 struct when_one_tile : Strategy {
   template <class Problem, class Launch>
-  static const char *fits(const Problem &problem, std::uint64_t n, Launch &launch) {
-    return Problem::shape::tiles(n) == 1 ? Strategy::fits(problem, n, launch)
-                                         : "more than one tile";
+  static const char *fits(const Problem &problem, Launch &launch) {
+    return problem.tiles() == 1 ? Strategy::fits(problem, launch) : "more than one tile";
   }
 };
 

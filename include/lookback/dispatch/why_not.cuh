@@ -27,7 +27,8 @@ std::string why_not(Algorithm, cudaError_t status, [[maybe_unused]] const Proble
   } else if constexpr (!std::is_same<Algorithm, fastest>::value) {
     device_facts device;
     if (status == cudaErrorInvalidConfiguration && current_device(device) == cudaSuccess) {
-      const block_shape largest = Algorithm::largest_block(problem, static_cast<std::uint64_t>(n));
+      const block_shape largest =
+          Algorithm::largest_block(problem.over({static_cast<std::uint64_t>(n)}));
       return "lookback: the strategy's block of " + std::to_string(largest.threads) +
              " threads needs " + std::to_string(largest.shared_bytes) +
              " bytes of shared memory, and a block of this device has at most " +

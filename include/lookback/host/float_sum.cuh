@@ -12,9 +12,9 @@ namespace detail {
 template <class Problem>
 inline constexpr bool is_float_sum = sums_rows<Problem, items_view<Problem>>;
 
-/// Scans n >= 1 elements.
+/// Scans a problem of at least one item.
 template <class Problem>
-void scan_float_sum(const Problem &problem, std::int64_t n) {
+void scan_float_sum(const Problem &problem) {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   constexpr bool inclusive = Problem::inclusive;
@@ -24,7 +24,8 @@ void scan_float_sum(const Problem &problem, std::int64_t n) {
   bool has_prefix = tiles.prefix().exists();
   T prefix = has_prefix ? tiles.prefix().value() : T{}; // of the row
   auto items = problem.input;
-  T *results = problem.output;
+  T *results = problem.sink.output;
+  auto n = static_cast<std::int64_t>(problem.extent.items); // not yet scanned
   for (int r = 0; n >= shape::row_elements; n -= shape::row_elements) {
     const T aggregate = has_prefix
                             ? simt::scan_row_of_sums<inclusive, true>(items, prefix, results)
@@ -42,7 +43,7 @@ void scan_float_sum(const Problem &problem, std::int64_t n) {
   }
   if (n > 0)
     scan_row<Problem>(items_view<Problem>(items), results, static_cast<int>(n),
-                      has_prefix ? &prefix : nullptr, op, problem.project);
+                      has_prefix ? &prefix : nullptr, op, problem.sink.project);
 }
 
 } // namespace detail

@@ -33,14 +33,13 @@ class threaded_scan {
 
 public:
   /// `streams`: results are stored past the caches, if the CPU can.
-  threaded_scan(const Problem &problem, std::int64_t n, bool streams)
-      : problem_(problem), n_(n), streams_(streams),
-        tiles_(shape::tiles(static_cast<std::uint64_t>(n))), boundary_(problem_.input, tiles_),
-        tile_aggregates_(tiles_), group_aggregates_(tiles_ / group_tiles),
-        group_prefixes_(tiles_ / group_tiles) {}
+  threaded_scan(const Problem &problem, bool streams)
+      : problem_(problem), n_(static_cast<std::int64_t>(problem.extent.items)), streams_(streams),
+        tiles_(problem_.tiles()), boundary_(problem_.input, tiles_), tile_aggregates_(tiles_),
+        group_aggregates_(tiles_ / group_tiles), group_prefixes_(tiles_ / group_tiles) {}
 
-  threaded_scan(const Problem &problem, std::int64_t n)
-      : threaded_scan(problem, n, n >= streamed_from) {}
+  explicit threaded_scan(const Problem &problem)
+      : threaded_scan(problem, problem.extent.items >= streamed_from) {}
 
   /// Scans with at most `threads` threads, including the caller. If an operator throws on any
   /// thread, the first exception is rethrown when all threads have ended; the output is then
@@ -62,7 +61,7 @@ public:
 private:
   /// From this number of elements on, results exceed most caches: stored through a cache, they
   /// would evict everything else, and one another.
-  static constexpr std::int64_t streamed_from = (std::int64_t{1} << 25) / shape::element_bytes;
+  static constexpr std::uint64_t streamed_from = (std::uint64_t{1} << 25) / shape::element_bytes;
 
   /// Threads that are joined on every exit.
   struct crew {

@@ -35,11 +35,11 @@ inline std::size_t useful_threads(std::int64_t bytes) {
       std::max<std::int64_t>(1, std::min(bytes / bytes_per_thread, cores)));
 }
 
-/// Scans n elements, which fit in `tile`.
+/// Scans a problem that fits in `tile`.
 template <class Tile, class Problem>
-void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
+void scan_one_tile(Tile &tile, const Problem &problem) {
   simt::line_prefetcher none;
-  tile.reduce(0, static_cast<int>(n), none);
+  tile.reduce(0, static_cast<int>(problem.extent.items), none);
   if constexpr (Problem::initial_type::exists) {
     const auto initial = static_cast<typename Problem::accumulator>(problem.initial.value);
     tile.scan(&initial, none);
@@ -48,42 +48,44 @@ void scan_one_tile(Tile &tile, const Problem &problem, std::int64_t n) {
   }
 }
 
-/// Scans n elements. Never inlined, so that scan() can be.
+/// Scans a problem. Never inlined, so that scan() can be.
 template <class Problem>
-LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem, std::int64_t n) {
+LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem) {
   using shape = typename Problem::shape;
+  const auto n = static_cast<std::int64_t>(problem.extent.items);
   if constexpr (separate_results<typename Problem::output_type>::value) {
     const std::size_t threads = useful_threads(n * static_cast<std::int64_t>(shape::element_bytes));
-    if (threads > 1) return threaded_scan<Problem>(problem, n).run(threads);
+    if (threads > 1) return threaded_scan<Problem>(problem).run(threads);
   }
   if constexpr (is_integer_sum<Problem>) {
-    scan_sum(problem, n);
+    scan_sum(problem);
   } else if constexpr (is_float_sum<Problem>) {
-    scan_float_sum(problem, n);
+    scan_float_sum(problem);
   } else if (n <= shape::row_elements) {
     tree_tile<Problem, 1> tile(problem);
-    scan_one_tile(tile, problem, n);
+    scan_one_tile(tile, problem);
   } else if (n <= shape::tile_elements) {
     // On the stack: it takes a few times 16 KB, and an allocation costs as much as a row.
     tree_tile<Problem> tile(problem);
-    scan_one_tile(tile, problem, n);
+    scan_one_tile(tile, problem);
   } else {
-    std::make_unique<lone_scan<Problem>>(problem, n)->run();
+    std::make_unique<lone_scan<Problem>>(problem)->run();
   }
 }
 
-/// Scans n elements. Short scans are done here: passing the problem through memory to another
-/// function would cost as much as a few elements.
+/// Scans a problem of at least one item. Short scans are done here: passing the problem through
+/// memory to another function would cost as much as a few elements.
 template <class Problem>
-void scan(const Problem &problem, std::int64_t n) {
+void scan(const Problem &problem) {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
+  const auto n = static_cast<std::int64_t>(problem.extent.items);
   const items_view<Problem> items(problem.input);
   if constexpr (is_integer_sum<Problem>) {
     // For so few elements, a serial loop is faster than CPU vectors.
     constexpr int few = std::max(2 * shape::vector_elements - 1, 16);
     if (n <= few) {
-      scan_sum_serially(problem, items, problem.output, 0, n, initial_sum(problem));
+      scan_sum_serially(problem, items, problem.sink.output, 0, n, initial_sum(problem));
       return;
     }
   } else if constexpr (is_plain<T> && std::is_pointer<typename Problem::input_type>::value) {
@@ -99,16 +101,16 @@ void scan(const Problem &problem, std::int64_t n) {
     if (n <= serial) // a serial loop associates as the tree does
       return with_initial([&](const T *initial) {
         auto op = problem.op;
-        auto project = problem.project;
-        scan_first<Problem>(items, problem.output, static_cast<int>(n), initial, op, project);
+        auto project = problem.sink.project;
+        scan_first<Problem>(items, problem.sink.output, static_cast<int>(n), initial, op, project);
       });
     if (n < shape::row_elements)
       return with_initial([&](const T *initial) {
-        scan_row<Problem>(items, problem.output, static_cast<int>(n), initial, problem.op,
-                          problem.project);
+        scan_row<Problem>(items, problem.sink.output, static_cast<int>(n), initial, problem.op,
+                          problem.sink.project);
       });
   }
-  scan_many(problem, n);
+  scan_many(problem);
 }
 
 /// Runs the problem that `make()` describes over n elements. Returns result + n; for n <= 0, calls
@@ -117,7 +119,7 @@ void scan(const Problem &problem, std::int64_t n) {
 template <class Derived, class Output, class Make>
 Output run(const host_execution_policy<Derived> &, std::int64_t n, Output result, Make make) {
   if (n <= 0) return result;
-  scan(make(), n);
+  scan(make().over({static_cast<std::uint64_t>(n)}));
   return result + n;
 }
 

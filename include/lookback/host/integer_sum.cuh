@@ -30,7 +30,7 @@ T scan_sum_serially(const Problem &problem, const Items &items, Output output, s
     const T item = items[i];
     const T through = wrapping_sum(running, item);
     output[i] = static_cast<typename Problem::stored>(
-        problem.project(Problem::inclusive ? through : running, item));
+        problem.sink.project(Problem::inclusive ? through : running, item));
     running = through;
   }
   return running;
@@ -55,8 +55,9 @@ T initial_sum(const Problem &problem) {
 }
 /// The whole scan on the calling thread.
 template <class Problem>
-void scan_sum(const Problem &problem, std::int64_t n) {
-  scan_sum(problem, items_view<Problem>(problem.input), problem.output, n, initial_sum(problem));
+void scan_sum(const Problem &problem) {
+  scan_sum(problem, items_view<Problem>(problem.input), problem.sink.output,
+           static_cast<std::int64_t>(problem.extent.items), initial_sum(problem));
 }
 
 /// A tile of a sum, with the functions of tree_tile.
@@ -85,7 +86,7 @@ public:
   }
   const T &aggregate() const { return aggregate_; }
   void scan(const T *prefix, simt::line_prefetcher &prefetcher) {
-    const auto results = problem_.output + first_;
+    const auto results = problem_.sink.output + first_;
     T running = prefix != nullptr ? *prefix : T{};
     int i = 0;
     if constexpr (can_stream<Problem>) {

@@ -90,7 +90,7 @@ inline constexpr bool can_stream = std::is_pointer<typename Problem::output_type
 template <class Problem, class View, class Output, class T = typename Problem::accumulator>
 inline constexpr bool is_unchanged =
     std::is_pointer<Output>::value &&std::is_same<typename Problem::stored, T>::value
-        &&std::is_same<decltype(Problem::project), scanned_itself>::value
+        &&std::is_same<decltype(Problem::sink_type::project), scanned_itself>::value
             &&std::is_same<decltype(std::declval<View>()[0]), const T &>::value;
 
 } // namespace detail

@@ -48,9 +48,9 @@ class lone_scan {
   using shape = typename Problem::shape;
 
 public:
-  lone_scan(const Problem &problem, std::int64_t n)
-      : problem_(problem), boundary_(problem_.input, shape::tiles(static_cast<std::uint64_t>(n))),
-        tile_(problem_), tiles_before_(problem_), n_(n) {}
+  explicit lone_scan(const Problem &problem)
+      : problem_(problem), boundary_(problem_.input, problem_.tiles()), tile_(problem_),
+        tiles_before_(problem_), n_(static_cast<std::int64_t>(problem.extent.items)) {}
 
   void run() {
     constexpr std::int64_t tile_elements = shape::tile_elements;

@@ -23,7 +23,7 @@ T fold(const View &items, int first, Operator &op) {
 /// Writes the results of the `Count` elements from `first` on, from their prefix.
 template <class Problem, int Count, class T, class View>
 void scan_vector(const T prefix, const View &items, int first, typename Problem::stored *results,
-                 decltype(Problem::op) &op, decltype(Problem::project) &project) {
+                 decltype(Problem::op) &op, decltype(Problem::sink_type::project) &project) {
   using stored = typename Problem::stored;
   const T item = items[first];
   if constexpr (!Problem::inclusive)
@@ -40,7 +40,7 @@ void scan_vector(const T prefix, const View &items, int first, typename Problem:
 /// The same for a few elements, in a loop.
 template <class Problem, class T, class View, class Output>
 void scan_elements(T prefix, const View &items, int first, int end, const Output &results,
-                   decltype(Problem::op) &op, decltype(Problem::project) &project) {
+                   decltype(Problem::op) &op, decltype(Problem::sink_type::project) &project) {
   using stored = typename Problem::stored;
   for (int i = first; i < end; ++i) {
     const T item = items[i];
@@ -59,7 +59,7 @@ void scan_elements(T prefix, const View &items, int first, int end, const Output
 template <class Problem, class View, class Output>
 void scan_first(const View &items, const Output &results, int count,
                 const typename Problem::accumulator *prefix, decltype(Problem::op) &op,
-                decltype(Problem::project) &project) {
+                decltype(Problem::sink_type::project) &project) {
   using T = typename Problem::accumulator;
   if (prefix != nullptr) {
     scan_elements<Problem>(*prefix, items, 0, count, results, op, project);
@@ -106,7 +106,7 @@ inline constexpr bool sums_rows = simt::sums_rows<T> &&is_sum<Problem>
 template <class Problem, class View, class Output>
 void scan_row(const View &items, const Output &results, int count,
               const typename Problem::accumulator *prefix, decltype(Problem::op) op,
-              decltype(Problem::project) project) {
+              decltype(Problem::sink_type::project) project) {
   using T = typename Problem::accumulator;
   using stored = typename Problem::stored;
   constexpr int E = Problem::shape::vector_elements;

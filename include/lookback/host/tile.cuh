@@ -26,8 +26,8 @@ class tree_tile {
 public:
   /// `streams`: results are stored past the caches, since they are too many to stay in them.
   explicit tree_tile(const Problem &problem, bool streams = false)
-      : items_(problem), output_(problem.output), project_(problem.project), op_(problem.op),
-        streams_(streams) {}
+      : items_(problem), output_(problem.sink.output), project_(problem.sink.project),
+        op_(problem.op), streams_(streams) {}
 
   /// Reads elements `first` to `first + valid_items`, and reduces vectors and rows. Prefetches
   /// input of later tiles between rows.
@@ -254,7 +254,7 @@ private:
 
   tile_items<Problem, Rows * row_elements> items_;
   output_type output_;
-  decltype(Problem::project) project_;
+  decltype(Problem::sink_type::project) project_;
   decltype(Problem::op) op_;
   bool streams_;
   std::ptrdiff_t first_ = 0;

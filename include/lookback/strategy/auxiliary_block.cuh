@@ -19,7 +19,7 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// The auxiliary block: publishes the prefix of every section but the last.
+/// The auxiliary block: publishes the prefix of every tile but the last.
 template <class T, int Threads>
 class prefix_folder {
   using network = typename warp_shuffle::template block<T, Threads, 1>;
@@ -33,14 +33,14 @@ public:
   };
 
   template <class Operator>
-  LOOKBACK_DEVICE static void run(const section_state<T> &state, unsigned sections,
+  LOOKBACK_DEVICE static void run(const textbook_state<T> &state, unsigned tiles,
                                   const maybe<T> &initial, Operator &op, storage &shared) {
     const int thread = simt::thread_index();
-    maybe<T> carry = initial; // everything before section `done`
+    maybe<T> carry = initial; // everything before tile `done`
     simt::spin_bound bound;
-    for (unsigned done = 0; done + 1 < sections; bound.count("aggregate of tile", done)) {
+    for (unsigned done = 0; done + 1 < tiles; bound.count("aggregate of tile", done)) {
       typename tile_status<T>::reading seen;
-      if (done + thread + 1 < sections) seen = state.aggregates.read(done + thread);
+      if (done + thread + 1 < tiles) seen = state.aggregates.read(done + thread);
       const unsigned ready = simt::ballot(seen.ready());
       if (seen.ready()) construct(shared.sums[thread], seen.value());
       if (simt::lane_index() == 0) shared.ready[simt::warp_index()] = ready;
@@ -69,40 +69,40 @@ public:
   }
 };
 
-template <class Section>
+template <class Tile>
 struct auxiliary_block_storage {
-  typename Section::storage section;
-  typename prefix_folder<typename Section::T, Section::threads>::storage folder;
+  typename Tile::storage tile;
+  typename prefix_folder<typename Tile::T, Tile::threads>::storage folder;
 };
 
-/// One block more than there are sections. The first block to start is the auxiliary block, so no
+/// One block more than there are tiles. The first block to start is the auxiliary block, so no
 /// block waits for an auxiliary block that has not started.
-template <class Section>
-LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
-auxiliary_block_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem,
-                       const std::uint64_t n, typename Section::global_room *rooms,
-                       const section_state<typename Section::T> state) {
-  using T = typename Section::T;
-  auto &shared = simt::shared_memory<auxiliary_block_storage<Section>>();
+template <class Tile>
+LOOKBACK_KERNEL(Tile::threads, simt::resident_blocks(Tile::threads, Tile::resident))
+auxiliary_block_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type problem,
+                       typename Tile::global_room *rooms,
+                       const textbook_state<typename Tile::T> state) {
+  using T = typename Tile::T;
+  auto &shared = simt::shared_memory<auxiliary_block_storage<Tile>>();
   auto op = problem.op;
-  const unsigned number = state.take_number(shared.section), sections = simt::block_count() - 1;
-  maybe<T> prefix; // of the first section
-  if constexpr (Section::problem_type::initial_type::exists)
+  const unsigned id = state.draw_id(shared.tile), tiles = simt::block_count() - 1;
+  maybe<T> prefix; // of the first tile
+  if constexpr (Tile::problem_type::initial_type::exists)
     prefix.set(static_cast<T>(problem.initial.value));
-  if (number == 0) {
-    prefix_folder<T, Section::threads>::run(state, sections, prefix, op, shared.folder);
+  if (id == 0) {
+    prefix_folder<T, Tile::threads>::run(state, tiles, prefix, op, shared.folder);
     return;
   }
-  const unsigned mine = number - 1;
-  Section section(problem, n, mine, shared.section, rooms);
-  section.scan();
+  const unsigned mine = id - 1;
+  Tile tile(problem, mine, shared.tile, rooms);
+  tile.scan();
   if (simt::warp_index() == 0) {
-    if (simt::thread_index() == 0 && mine + 1 < sections)
-      state.aggregates.publish(mine, section.total());
+    if (simt::thread_index() == 0 && mine + 1 < tiles)
+      state.aggregates.publish(mine, tile.aggregate());
     simt::synchronize_warp();
     if (mine > 0) prefix.set(wait_for<T>(state.prefixes, mine - 1));
   }
-  section.store(section.share(prefix));
+  tile.store(tile.share(prefix));
 }
 
 } // namespace detail
@@ -128,17 +128,15 @@ struct auxiliary_block
   static constexpr const char *name = "auxiliary_block";
   /// @private Enqueues the scan: see strategy/strategy.cuh for what a strategy has.
   template <class Problem, class Launch>
-  static void run(const Problem &given, std::uint64_t n, detail::temporary_memory &memory,
-                  Launch &launch) {
-    auto problem = auxiliary_block::sectioned(given, memory, launch);
-    using S = typename auxiliary_block::template section<decltype(problem)>;
-    const std::uint64_t sections = S::count(n);
-    const auto state =
-        detail::prepare_state(problem, static_cast<unsigned>(sections), memory, launch);
-    auto *const rooms = S::take_rooms(memory, n);
+  static void run(const Problem &given, detail::temporary_memory &memory, Launch &launch) {
+    auto problem = auxiliary_block::in_tiles(given, memory, launch);
+    using S = typename auxiliary_block::template tile<decltype(problem)>;
+    const std::uint64_t tiles = S::count(problem);
+    const auto state = detail::prepare_state(problem, static_cast<unsigned>(tiles), memory, launch);
+    auto *const rooms = S::take_rooms(memory, problem);
     launch(detail::auxiliary_block_kernel<S>,
            detail::block_shape{Threads, sizeof(detail::auxiliary_block_storage<S>)},
-           detail::launch_grid{sections + 1}, problem, n, rooms, state);
+           detail::launch_grid{tiles + 1}, problem, rooms, state);
   }
 };
 

@@ -19,30 +19,29 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-template <class Section>
-LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
-chained_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem,
-               const std::uint64_t n, typename Section::global_room *rooms,
-               const section_state<typename Section::T> state) {
-  using T = typename Section::T;
-  auto &shared = simt::shared_memory<typename Section::storage>();
-  const unsigned number = state.take_number(shared);
-  Section section(problem, n, number, shared, rooms);
-  section.scan();
+template <class Tile>
+LOOKBACK_KERNEL(Tile::threads, simt::resident_blocks(Tile::threads, Tile::resident))
+chained_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type problem,
+               typename Tile::global_room *rooms, const textbook_state<typename Tile::T> state) {
+  using T = typename Tile::T;
+  auto &shared = simt::shared_memory<typename Tile::storage>();
+  const unsigned id = state.draw_id(shared);
+  Tile tile(problem, id, shared, rooms);
+  tile.scan();
   maybe<T> prefix;
   if (simt::warp_index() == 0) {
-    if (number > 0)
-      prefix.set(wait_for<T>(state.prefixes, number - 1));
-    else if constexpr (Section::problem_type::initial_type::exists)
+    if (id > 0)
+      prefix.set(wait_for<T>(state.prefixes, id - 1));
+    else if constexpr (Tile::problem_type::initial_type::exists)
       prefix.set(static_cast<T>(problem.initial.value));
-    if (simt::thread_index() == 0 && number + 1 < simt::block_count()) {
+    if (simt::thread_index() == 0 && id + 1 < simt::block_count()) {
       auto op = problem.op;
       maybe<T> through = prefix;
-      through.append(op, section.total());
-      state.prefixes.publish(number, through.value());
+      through.append(op, tile.aggregate());
+      state.prefixes.publish(id, through.value());
     }
   }
-  section.store(section.share(prefix));
+  tile.store(tile.share(prefix));
 }
 
 } // namespace detail
@@ -65,16 +64,14 @@ struct chained : detail::textbook<chained<Network, Threads, Items>, Network, Thr
   static constexpr const char *name = "chained";
   /// @private Enqueues the scan: see strategy/strategy.cuh for what a strategy has.
   template <class Problem, class Launch>
-  static void run(const Problem &given, std::uint64_t n, detail::temporary_memory &memory,
-                  Launch &launch) {
-    auto problem = chained::sectioned(given, memory, launch);
-    using S = typename chained::template section<decltype(problem)>;
-    const std::uint64_t sections = S::count(n);
-    const auto state =
-        detail::prepare_state(problem, static_cast<unsigned>(sections), memory, launch);
-    auto *const rooms = S::take_rooms(memory, n);
+  static void run(const Problem &given, detail::temporary_memory &memory, Launch &launch) {
+    auto problem = chained::in_tiles(given, memory, launch);
+    using S = typename chained::template tile<decltype(problem)>;
+    const std::uint64_t tiles = S::count(problem);
+    const auto state = detail::prepare_state(problem, static_cast<unsigned>(tiles), memory, launch);
+    auto *const rooms = S::take_rooms(memory, problem);
     launch(detail::chained_kernel<S>, detail::block_shape{Threads, sizeof(typename S::storage)},
-           detail::launch_grid{sections}, problem, n, rooms, state);
+           detail::launch_grid{tiles}, problem, rooms, state);
   }
 };
 

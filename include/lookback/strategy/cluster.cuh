@@ -27,12 +27,12 @@ struct cluster : tree_strategy<Rows> {
       wave<Rows>::template supports<Problem> &&can_send<typename Problem::accumulator>;
 
   template <class Problem>
-  static std::size_t storage(const Problem &, std::uint64_t) {
+  static std::size_t storage(const Problem &) {
     return 0;
   }
   template <class Problem, class Launch>
-  static const char *fits(const Problem &, std::uint64_t n, Launch &launch) {
-    const std::uint64_t tiles = Problem::shape::tiles(n);
+  static const char *fits(const Problem &problem, Launch &launch) {
+    const std::uint64_t tiles = problem.tiles();
     if (tiles > cluster_tiles_at_most) return "more than 16 tiles";
     return tiles <= launch.template cluster_blocks<cluster_block<Problem, Rows>>(
                         cluster_or_wave_kernel<Problem, Rows>)
@@ -40,11 +40,11 @@ struct cluster : tree_strategy<Rows> {
                : "more tiles than a cluster of this device has blocks";
   }
   template <class Problem, class Launch>
-  static void run(const Problem &problem, std::uint64_t n, temporary_memory &, Launch &launch) {
+  static void run(const Problem &problem, temporary_memory &, Launch &launch) {
     const auto kernel = cluster_or_wave_kernel<Problem, Rows>;
     launch(kernel, launch.template shape<cluster_block<Problem, Rows>>(kernel),
-           launch_grid{Problem::shape::tiles(n), residency::cluster}, problem,
-           scan_state<typename Problem::accumulator>{}, n);
+           launch_grid{problem.tiles(), residency::cluster}, problem,
+           scan_state<typename Problem::accumulator>{});
   }
 };
 

@@ -47,9 +47,9 @@ struct reversed_operator {
   }
 };
 
-/// Everything left of section `section` >= 1, for thread 0. Called by the first warp.
+/// Everything left of tile `tile` >= 1, for thread 0. Called by the first warp.
 template <class T, class Operator>
-LOOKBACK_DEVICE maybe<T> walk(walk_by_thread, const section_state<T> &state, unsigned section,
+LOOKBACK_DEVICE maybe<T> walk(walk_by_thread, const textbook_state<T> &state, unsigned tile,
                               Operator &op, lane_exchange<T> &) {
   maybe<T> sum;
   if (simt::thread_index() != 0) return sum;
@@ -57,7 +57,7 @@ LOOKBACK_DEVICE maybe<T> walk(walk_by_thread, const section_state<T> &state, uns
     sum.set(sum.exists() ? static_cast<T>(op(left, sum.value())) : left);
   };
   simt::spin_bound bound;
-  for (unsigned i = section - 1;; bound.count("aggregate of tile", i)) {
+  for (unsigned i = tile - 1;; bound.count("aggregate of tile", i)) {
     const auto prefix = state.prefixes.read(i);
     if (prefix.ready()) {
       add(prefix.value());
@@ -66,21 +66,21 @@ LOOKBACK_DEVICE maybe<T> walk(walk_by_thread, const section_state<T> &state, uns
     const auto aggregate = state.aggregates.read(i);
     if (aggregate.ready()) {
       add(aggregate.value());
-      --i; // section 0 publishes a prefix only, so that the walk ends there
+      --i; // tile 0 publishes a prefix only, so that the walk ends there
     }
   }
 }
 
-/// The same; lane l looks at the l-th section to the left.
+/// The same; lane l looks at the l-th tile to the left.
 template <class T, class Operator>
-LOOKBACK_DEVICE maybe<T> walk(walk_by_warp, const section_state<T> &state, unsigned section,
+LOOKBACK_DEVICE maybe<T> walk(walk_by_warp, const textbook_state<T> &state, unsigned tile,
                               Operator &op, lane_exchange<T> &exchange) {
   const int lane = simt::lane_index();
   reversed_operator<Operator> to_the_left{op};
   maybe<T> sum;
   simt::spin_bound bound;
-  for (unsigned end = section;; bound.count("aggregates of the 32 tiles before",
-                                            end)) { // sections from `end` on are in `sum`
+  for (unsigned end = tile;; bound.count("aggregates of the 32 tiles before",
+                                         end)) { // tiles from `end` on are in `sum`
     const bool watches = static_cast<unsigned>(lane) < end;
     typename tile_status<T>::reading prefix, aggregate;
     if (watches) prefix = state.prefixes.read(end - 1 - lane);
@@ -102,44 +102,44 @@ LOOKBACK_DEVICE maybe<T> walk(walk_by_warp, const section_state<T> &state, unsig
   }
 }
 
-template <class Section>
+template <class Tile>
 struct decoupled_walk_storage {
-  typename Section::storage section;
-  typename lane_exchange<typename Section::T>::storage exchange;
+  typename Tile::storage tile;
+  typename lane_exchange<typename Tile::T>::storage exchange;
 };
 
-template <class Section, class Walk, class Ids>
-LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
-decoupled_walk_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem,
-                      const std::uint64_t n, typename Section::global_room *rooms,
-                      const section_state<typename Section::T> state) {
-  using T = typename Section::T;
-  auto &shared = simt::shared_memory<decoupled_walk_storage<Section>>();
-  unsigned number = simt::block_index();
-  if constexpr (std::is_same<Ids, dynamic_ids>::value) number = state.take_number(shared.section);
-  Section section(problem, n, number, shared.section, rooms);
-  section.prefetch_ahead(n);
-  section.scan();
+template <class Tile, class Walk, class Ids>
+LOOKBACK_KERNEL(Tile::threads, simt::resident_blocks(Tile::threads, Tile::resident))
+decoupled_walk_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type problem,
+                      typename Tile::global_room *rooms,
+                      const textbook_state<typename Tile::T> state) {
+  using T = typename Tile::T;
+  auto &shared = simt::shared_memory<decoupled_walk_storage<Tile>>();
+  unsigned id = simt::block_index();
+  if constexpr (std::is_same<Ids, dynamic_ids>::value) id = state.draw_id(shared.tile);
+  Tile tile(problem, id, shared.tile, rooms);
+  tile.prefetch_ahead();
+  tile.scan();
   maybe<T> prefix;
   if (simt::warp_index() == 0) {
     auto op = problem.op;
-    const bool publishes = simt::thread_index() == 0 && number + 1 < simt::block_count();
+    const bool publishes = simt::thread_index() == 0 && id + 1 < simt::block_count();
     maybe<T> total;
-    if (publishes) total.set(section.total());
-    if (publishes && number > 0) state.aggregates.publish(number, total.value());
+    if (publishes) total.set(tile.aggregate());
+    if (publishes && id > 0) state.aggregates.publish(id, total.value());
     simt::synchronize_warp();
     lane_exchange<T> exchange(shared.exchange);
-    if (number > 0)
-      prefix = walk(Walk{}, state, number, op, exchange);
-    else if constexpr (Section::problem_type::initial_type::exists)
+    if (id > 0)
+      prefix = walk(Walk{}, state, id, op, exchange);
+    else if constexpr (Tile::problem_type::initial_type::exists)
       prefix.set(static_cast<T>(problem.initial.value));
     if (publishes) {
       maybe<T> through = prefix;
       through.append(op, total.value());
-      state.prefixes.publish(number, through.value());
+      state.prefixes.publish(id, through.value());
     }
   }
-  section.store(section.share(prefix));
+  tile.store(tile.share(prefix));
 }
 
 } // namespace detail
@@ -167,17 +167,15 @@ struct decoupled_look_back
   static constexpr const char *name = "decoupled_look_back";
   /// @private Enqueues the scan: see strategy/strategy.cuh for what a strategy has.
   template <class Problem, class Launch>
-  static void run(const Problem &given, std::uint64_t n, detail::temporary_memory &memory,
-                  Launch &launch) {
-    auto problem = decoupled_look_back::sectioned(given, memory, launch);
-    using S = typename decoupled_look_back::template section<decltype(problem)>;
-    const std::uint64_t sections = S::count(n);
-    const auto state =
-        detail::prepare_state(problem, static_cast<unsigned>(sections), memory, launch);
-    auto *const rooms = S::take_rooms(memory, n);
+  static void run(const Problem &given, detail::temporary_memory &memory, Launch &launch) {
+    auto problem = decoupled_look_back::in_tiles(given, memory, launch);
+    using S = typename decoupled_look_back::template tile<decltype(problem)>;
+    const std::uint64_t tiles = S::count(problem);
+    const auto state = detail::prepare_state(problem, static_cast<unsigned>(tiles), memory, launch);
+    auto *const rooms = S::take_rooms(memory, problem);
     launch(detail::decoupled_walk_kernel<S, Walk, Ids>,
            detail::block_shape{Threads, sizeof(detail::decoupled_walk_storage<S>)},
-           detail::launch_grid{sections}, problem, n, rooms, state);
+           detail::launch_grid{tiles}, problem, rooms, state);
   }
 };
 

@@ -20,9 +20,9 @@ template <class Problem, class Rows>
 LOOKBACK_KERNEL((one_tile_block<Problem, Rows>::here::threads),
                 (one_tile_block<Problem, Rows>::here::resident))
 one_tile_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
-                const scan_state<typename Problem::accumulator> state, const std::uint64_t n) {
+                const scan_state<typename Problem::accumulator> state) {
   scan_tile_of_block<typename one_tile_block<Problem, Rows>::here, carry::none, false>(problem,
-                                                                                       state, n);
+                                                                                       state);
 }
 
 template <class Rows>
@@ -33,18 +33,18 @@ struct one_tile : tree_strategy<Rows> {
   static constexpr bool supports = !is_large<Problem, Rows>;
 
   template <class Problem>
-  static std::size_t storage(const Problem &, std::uint64_t) {
+  static std::size_t storage(const Problem &) {
     return 0;
   }
   template <class Problem, class Launch>
-  static const char *fits(const Problem &, std::uint64_t n, Launch &) {
-    return Problem::shape::tiles(n) == 1 ? nullptr : "more than one tile";
+  static const char *fits(const Problem &problem, Launch &) {
+    return problem.tiles() == 1 ? nullptr : "more than one tile";
   }
   template <class Problem, class Launch>
-  static void run(const Problem &problem, std::uint64_t n, temporary_memory &, Launch &launch) {
+  static void run(const Problem &problem, temporary_memory &, Launch &launch) {
     const auto kernel = one_tile_kernel<Problem, Rows>;
     launch(kernel, launch.template shape<one_tile_block<Problem, Rows>>(kernel), launch_grid{1},
-           problem, scan_state<typename Problem::accumulator>{}, n);
+           problem, scan_state<typename Problem::accumulator>{});
   }
 };
 

@@ -106,15 +106,15 @@ class look_ahead_scan {
   // one a row.
   static constexpr bool in_runs = adds_runs<Problem>;
   static constexpr int kept = in_runs ? 1 : rows,
-                       sections = in_runs ? tuning.scanning_warps : shape::tile_rows;
+                       aggregates_a_tile = in_runs ? tuning.scanning_warps : shape::tile_rows;
   static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
 
 public:
   LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const scan_state<T> &state,
-                                  std::uint64_t n, storage &shared)
-      : problem_(problem), shared_(shared), op_(problem.op), source_(problem, n),
-        n_(n), sequence_{simt::block_index(), simt::block_count(),
-                         static_cast<unsigned>(shape::tiles(n))},
+                                  storage &shared)
+      : problem_(problem), shared_(shared), op_(problem.op),
+        source_(problem), sequence_{simt::block_index(), simt::block_count(),
+                                    static_cast<unsigned>(problem.tiles())},
         carry_(problem, state, sequence_, shared.carry) {}
 
   LOOKBACK_DEVICE void run() {
@@ -166,7 +166,7 @@ private:
   /// All tiles but the last are full, so a 32-bit comparison is enough for them.
   LOOKBACK_DEVICE valid_items<shape> valid_of(unsigned tile) const {
     if (tile + 1 < sequence_.tiles) return {shape::tile_elements};
-    return {static_cast<int>(n_ - static_cast<std::uint64_t>(tile) * shape::tile_elements)};
+    return {problem_.extent.tile(tile, shape::tile_elements).valid};
   }
 
   /// Fills free stages up to tile `end`, with at most `in_flight` copies at once: more copies would
@@ -195,11 +195,11 @@ private:
     lane_exchange<T> exchange(nothing_);
     ring_position<stages> at;
     for (int i = 0; i < sequence_.count(); ++i, ++at) {
-      const int full_rows = in_runs ? sections : valid_of(sequence_.tile(i)).rows();
+      const int full_rows = in_runs ? aggregates_a_tile : valid_of(sequence_.tile(i)).rows();
       simt::wait(shared_.reduced[at.stage], at.phase); // mutant: reduced-wait
       uninitialized_array<T, 1> row_prefix;            // R(lane), inclusive
       scan_row_aggregates(shared_.row_aggregates[at.stage], full_rows, row_prefix, op_, exchange);
-      if (lane == sections - 1) carry_.publish(i, row_prefix[0]);
+      if (lane == aggregates_a_tile - 1) carry_.publish(i, row_prefix[0]);
       auto &row_prefixes = shared_.row_prefixes[at.stage];
       if (lane < full_rows) construct(row_prefixes[lane], row_prefix[0]); // mutant: row-prefixes
       // Every lane arrives: it has written the prefix of its own row.
@@ -261,7 +261,7 @@ private:
     return warp_rows<Problem, look_ahead_source<Problem, Tuning>, rows, Full, Aligned>(
         problem_, source_, shared_.tiles[stage], tile, lane, share.first_row,
         valid_of(tile).of_tile,
-        problem_.output +
+        problem_.sink.output +
             (static_cast<std::ptrdiff_t>(tile) * shape::tile_elements + share.first_item));
   }
 
@@ -313,7 +313,6 @@ private:
   storage &shared_;
   decltype(Problem::op) op_;
   const look_ahead_source<Problem, Tuning> source_;
-  const std::uint64_t n_;
   const tile_sequence sequence_;
   const carry::look_ahead<Problem, Tuning> carry_;
   typename lane_exchange<T>::storage nothing_;
@@ -336,10 +335,10 @@ struct pipeline_block {
 template <class Problem, class Rows>
 LOOKBACK_KERNEL((pipeline_block<Problem, Rows>::here::threads), 1)
 pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
-                const scan_state<typename Problem::accumulator> state, const std::uint64_t n) {
+                const scan_state<typename Problem::accumulator> state) {
 #if LOOKBACK_TARGETS_SM_90
   using block = typename pipeline_block<Problem, Rows>::here;
-  look_ahead_scan<Problem, typename block::tuning>(problem, state, n,
+  look_ahead_scan<Problem, typename block::tuning>(problem, state,
                                                    simt::shared_memory<typename block::storage>())
       .run();
 #endif
@@ -348,11 +347,12 @@ pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
 /// Whether the output overlaps the keys. If so, the key before a tile may be overwritten before the
 /// tile is read.
 template <class Problem>
-bool writes_over_keys(const Problem &problem, std::uint64_t n) {
+bool writes_over_keys(const Problem &problem) {
   if constexpr (boundary_of<typename Problem::input_type>::exists) {
     const auto keys = reinterpret_cast<std::uintptr_t>(problem.input.keys());
-    const auto output = reinterpret_cast<std::uintptr_t>(problem.output);
-    return keys < output + n * sizeof(*problem.output) &&
+    const auto output = reinterpret_cast<std::uintptr_t>(problem.sink.output);
+    const std::uint64_t n = problem.extent.items;
+    return keys < output + n * sizeof(*problem.sink.output) &&
            output < keys + n * sizeof(*problem.input.keys());
   } else {
     return false;
@@ -367,21 +367,20 @@ struct pipeline : tree_strategy<Rows> {
   static constexpr bool supports = can_look_ahead<Problem>::value && !is_large<Problem, Rows>;
 
   template <class Problem, class Launch>
-  static const char *fits(const Problem &problem, std::uint64_t n, Launch &launch) {
-    if (Problem::shape::tiles(n) == 1) return "one tile has none to look ahead of";
-    if (writes_over_keys(problem, n)) return "the results overwrite the keys";
+  static const char *fits(const Problem &problem, Launch &launch) {
+    if (problem.tiles() == 1) return "one tile has none to look ahead of";
+    if (writes_over_keys(problem)) return "the results overwrite the keys";
     return launch.template can_run<pipeline_block<Problem, Rows>>(pipeline_kernel<Problem, Rows>)
                ? nullptr
                : "the device lacks its sm_90 code or its shared memory";
   }
   template <class Problem, class Launch>
-  static void run(const Problem &problem, std::uint64_t n, temporary_memory &memory,
-                  Launch &launch) {
-    const std::uint64_t tiles = Problem::shape::tiles(n), blocks = launch.multiprocessors();
+  static void run(const Problem &problem, temporary_memory &memory, Launch &launch) {
+    const std::uint64_t tiles = problem.tiles(), blocks = launch.multiprocessors();
     const workspace<Problem> in(memory, static_cast<unsigned>(tiles));
     const auto kernel = pipeline_kernel<Problem, Rows>;
     launch(kernel, launch.template shape<pipeline_block<Problem, Rows>>(kernel),
-           launch_grid{tiles < blocks ? tiles : blocks, residency::grid}, problem, in.state, n);
+           launch_grid{tiles < blocks ? tiles : blocks, residency::grid}, problem, in.state);
   }
 };
 

@@ -18,18 +18,18 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// totals(b) = sum of section b: every thread its own elements serially, then a tree over the
+/// aggregates(b) = sum of tile b: every thread its own elements serially, then a tree over the
 /// threads.
 template <class Problem, int Threads, int Items>
 LOOKBACK_KERNEL(Threads, simt::resident_blocks(Threads, Threads <= 512 ? 1024 / Threads : 1))
-reduce_sections_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem, const std::uint64_t n,
-                       typename Problem::accumulator *totals) {
+reduce_tiles_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
+                    typename Problem::accumulator *aggregates) {
   using T = typename Problem::accumulator;
   auto &values = simt::shared_memory<uninitialized_array<T, Threads * Items>>();
   auto op = problem.op;
-  const std::uint64_t begin = std::uint64_t{simt::block_index()} * (Threads * Items);
-  const int count = n - begin < Threads * Items ? static_cast<int>(n - begin) : Threads * Items;
-  const block_elements<Problem, Threads> x(problem, begin);
+  const tile_extent own = problem.extent.tile(simt::block_index(), Threads * Items);
+  const int count = own.valid;
+  const block_elements<Problem, Threads> x(problem, own.first);
   load_strided<Threads, Items>(count, x, &values[0]);
   simt::synchronize_block();
   const int first = simt::thread_index() * Items;
@@ -45,25 +45,23 @@ reduce_sections_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem, const std::uin
     if (left + width < count)
       construct(values[left], static_cast<T>(op(values[left], values[left + width])));
   }
-  if (simt::thread_index() == 0) construct(totals[simt::block_index()], values[0]);
+  if (simt::thread_index() == 0) construct(aggregates[simt::block_index()], values[0]);
 }
 
-/// Scans every section, with what `totals` says is to its left.
-template <class Section>
-LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
-scan_from_aggregates_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem,
-                            const std::uint64_t n, typename Section::global_room *rooms,
-                            const typename Section::T *totals) {
-  using T = typename Section::T;
-  Section section(problem, n, simt::block_index(), simt::shared_memory<typename Section::storage>(),
-                  rooms);
-  section.scan();
+/// Scans every tile, with what `aggregates` says is to its left.
+template <class Tile>
+LOOKBACK_KERNEL(Tile::threads, simt::resident_blocks(Tile::threads, Tile::resident))
+scan_from_aggregates_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type problem,
+                            typename Tile::global_room *rooms, const typename Tile::T *aggregates) {
+  using T = typename Tile::T;
+  Tile tile(problem, simt::block_index(), simt::shared_memory<typename Tile::storage>(), rooms);
+  tile.scan();
   auto op = problem.op;
   maybe<T> left;
-  if constexpr (Section::problem_type::initial_type::exists)
+  if constexpr (Tile::problem_type::initial_type::exists)
     left.set(static_cast<T>(problem.initial.value));
-  if (simt::block_index() > 0) left.append(op, totals[simt::block_index() - 1]);
-  section.store(left);
+  if (simt::block_index() > 0) left.append(op, aggregates[simt::block_index() - 1]);
+  tile.store(left);
 }
 
 } // namespace detail
@@ -88,26 +86,26 @@ struct reduce_then_scan
   static constexpr const char *name = "reduce_then_scan";
   /// @private Enqueues the scan: see strategy/strategy.cuh for what a strategy has.
   template <class Problem, class Launch>
-  static void run(const Problem &given, std::uint64_t n, detail::temporary_memory &memory,
-                  Launch &launch) {
+  static void run(const Problem &given, detail::temporary_memory &memory, Launch &launch) {
     using T = typename Problem::accumulator;
-    auto problem = reduce_then_scan::sectioned(given, memory, launch);
-    using S = typename reduce_then_scan::template section<decltype(problem)>;
-    const std::uint64_t sections = S::count(n);
-    T *totals = nullptr;
-    detail::prepare(problem, static_cast<unsigned>(sections), nullptr, 0, memory, launch);
-    if (sections > 1) {
-      totals = memory.take<T>(sections);
-      launch(detail::reduce_sections_kernel<decltype(problem), Threads, S::elements / Threads>,
-             detail::block_shape{Threads, S::elements * sizeof(T)}, detail::launch_grid{sections},
-             problem, n, totals);
-      run(detail::make_problem<true, T>(totals, totals, problem.op, detail::no_initial{}), sections,
+    auto problem = reduce_then_scan::in_tiles(given, memory, launch);
+    using S = typename reduce_then_scan::template tile<decltype(problem)>;
+    const std::uint64_t tiles = S::count(problem);
+    T *aggregates = nullptr;
+    detail::prepare(problem, static_cast<unsigned>(tiles), nullptr, 0, memory, launch);
+    if (tiles > 1) {
+      aggregates = memory.take<T>(tiles);
+      launch(detail::reduce_tiles_kernel<decltype(problem), Threads, S::elements / Threads>,
+             detail::block_shape{Threads, S::elements * sizeof(T)}, detail::launch_grid{tiles},
+             problem, aggregates);
+      run(detail::make_problem<true, T>(aggregates, aggregates, problem.op, detail::no_initial{})
+              .over({tiles}),
           memory, launch);
     }
-    auto *const rooms = S::take_rooms(memory, n);
+    auto *const rooms = S::take_rooms(memory, problem);
     launch(detail::scan_from_aggregates_kernel<S>,
-           detail::block_shape{Threads, sizeof(typename S::storage)}, detail::launch_grid{sections},
-           problem, n, rooms, totals);
+           detail::block_shape{Threads, sizeof(typename S::storage)}, detail::launch_grid{tiles},
+           problem, rooms, aggregates);
   }
 };
 

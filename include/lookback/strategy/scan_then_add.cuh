@@ -22,56 +22,55 @@ namespace detail {
 template <class Problem>
 inline constexpr bool partials_in_output =
     std::is_same<typename Problem::output_type, typename Problem::accumulator *>::value
-        &&std::is_same<decltype(Problem::project), scanned_itself>::value;
+        &&std::is_same<decltype(Problem::sink_type::project), scanned_itself>::value;
 
-template <class Section>
-LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
-scan_sections_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem,
-                     const std::uint64_t n, typename Section::global_room *rooms,
-                     typename Section::T *scanned, typename Section::T *items,
-                     typename Section::T *totals) {
-  using initial = typename Section::problem_type::initial_type;
-  auto &shared = simt::shared_memory<typename Section::storage>();
-  Section section(problem, n, simt::block_index(), shared, rooms);
-  section.scan();
+template <class Tile>
+LOOKBACK_KERNEL(Tile::threads, simt::resident_blocks(Tile::threads, Tile::resident))
+scan_tiles_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type problem,
+                  typename Tile::global_room *rooms, typename Tile::T *scanned,
+                  typename Tile::T *items, typename Tile::T *aggregates) {
+  using initial = typename Tile::problem_type::initial_type;
+  auto &shared = simt::shared_memory<typename Tile::storage>();
+  Tile tile(problem, simt::block_index(), shared, rooms);
+  tile.scan();
   if (simt::block_count() == 1) { // nothing to add but what was there before
-    maybe<typename Section::T> before;
-    if constexpr (initial::exists)
-      before.set(static_cast<typename Section::T>(problem.initial.value));
-    section.store(section.share(before));
+    maybe<typename Tile::T> before;
+    if constexpr (initial::exists) before.set(static_cast<typename Tile::T>(problem.initial.value));
+    tile.store(tile.share(before));
     return;
   }
-  section.store_partials(scanned, items);
-  if (simt::thread_index() == 0) construct(totals[simt::block_index()], section.total());
+  tile.store_partials(scanned, items);
+  if (simt::thread_index() == 0) construct(aggregates[simt::block_index()], tile.aggregate());
 }
 
-/// y(i) = (sum of all sections before) . scanned(i)
-template <class Section>
-LOOKBACK_KERNEL(Section::threads, simt::resident_blocks(Section::threads, Section::resident))
-add_kernel(LOOKBACK_KERNEL_PARAMETER typename Section::problem_type problem, const std::uint64_t n,
-           const typename Section::T *scanned, const typename Section::T *items,
-           const typename Section::T *totals) {
-  using Problem = typename Section::problem_type;
-  using T = typename Section::T;
+/// y(i) = (sum of all tiles before) . scanned(i)
+template <class Tile>
+LOOKBACK_KERNEL(Tile::threads, simt::resident_blocks(Tile::threads, Tile::resident))
+add_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type problem,
+           const typename Tile::T *scanned, const typename Tile::T *items,
+           const typename Tile::T *aggregates) {
+  using Problem = typename Tile::problem_type;
+  using T = typename Tile::T;
   auto op = problem.op;
-  const std::uint64_t first = std::uint64_t{simt::block_index()} * Section::elements;
+  const tile_extent own = problem.extent.tile(simt::block_index(), Tile::elements);
+  const std::uint64_t first = own.first;
   maybe<T> left;
   if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem.initial.value));
-  if (simt::block_index() > 0) left.append(op, totals[simt::block_index() - 1]);
+  if (simt::block_index() > 0) left.append(op, aggregates[simt::block_index() - 1]);
   if (partials_in_output<Problem> && !left.exists()) return;
-  const int count = n - first < Section::elements ? static_cast<int>(n - first) : Section::elements;
-  constexpr int items_a_thread = Section::elements / Section::threads;
-  constexpr bool needs_item = decltype(problem.project)::needs_item;
+  constexpr int items_a_thread = Tile::elements / Tile::threads;
+  constexpr bool needs_item = Problem::sink_type::needs_item;
   uninitialized_array<T, items_a_thread>
       partials; // all on their way before the first is waited for
-  for_each_strided<Section::threads, items_a_thread>(
-      Problem::inclusive ? 0 : 1, count,
+  for_each_strided<Tile::threads, items_a_thread>(
+      Problem::inclusive ? 0 : 1, own.valid,
       [&](int k, int i) { construct(partials[k], scanned[first + i]); });
-  for_each_strided<Section::threads, items_a_thread>(0, count, [&](int k, int i) {
+  for_each_strided<Tile::threads, items_a_thread>(0, own.valid, [&](int k, int i) {
     maybe<T> y = left;
     if (Problem::inclusive || i > 0) y.append(op, partials[k]);
-    problem.output[static_cast<std::ptrdiff_t>(first + i)] = static_cast<typename Section::stored>(
-        problem.project(y.value(), needs_item ? items[first + i] : y.value()));
+    problem.sink.output[static_cast<std::ptrdiff_t>(first + i)] =
+        static_cast<typename Tile::stored>(
+            problem.sink.project(y.value(), needs_item ? items[first + i] : y.value()));
   });
 }
 
@@ -97,31 +96,30 @@ struct scan_then_add
   static constexpr const char *name = "scan_then_add";
   /// @private Enqueues the scan: see strategy/strategy.cuh for what a strategy has.
   template <class Problem, class Launch>
-  static void run(const Problem &given, std::uint64_t n, detail::temporary_memory &memory,
-                  Launch &launch) {
+  static void run(const Problem &given, detail::temporary_memory &memory, Launch &launch) {
     using T = typename Problem::accumulator;
-    auto problem = scan_then_add::sectioned(given, memory, launch);
-    using S = typename scan_then_add::template section<decltype(problem)>;
-    const std::uint64_t sections = S::count(n);
-    T *scanned = nullptr, *items = nullptr, *totals = nullptr;
-    if (sections > 1) {
+    auto problem = scan_then_add::in_tiles(given, memory, launch);
+    using S = typename scan_then_add::template tile<decltype(problem)>;
+    const std::uint64_t tiles = S::count(problem);
+    T *scanned = nullptr, *items = nullptr, *aggregates = nullptr;
+    if (tiles > 1) {
       if constexpr (detail::partials_in_output<Problem>)
-        scanned = problem.output;
+        scanned = problem.sink.output;
       else
-        scanned = memory.take<T>(n);
-      if constexpr (decltype(Problem::project)::needs_item) items = memory.take<T>(n);
-      totals = memory.take<T>(sections);
+        scanned = memory.take<T>(problem.extent.items);
+      if constexpr (Problem::sink_type::needs_item) items = memory.take<T>(problem.extent.items);
+      aggregates = memory.take<T>(tiles);
     }
-    detail::prepare(problem, static_cast<unsigned>(sections), nullptr, 0, memory, launch);
-    auto *const rooms = S::take_rooms(memory, n);
-    launch(detail::scan_sections_kernel<S>,
-           detail::block_shape{Threads, sizeof(typename S::storage)}, detail::launch_grid{sections},
-           problem, n, rooms, scanned, items, totals);
-    if (sections == 1) return;
-    run(detail::make_problem<true, T>(totals, totals, problem.op, detail::no_initial{}), sections,
+    detail::prepare(problem, static_cast<unsigned>(tiles), nullptr, 0, memory, launch);
+    auto *const rooms = S::take_rooms(memory, problem);
+    launch(detail::scan_tiles_kernel<S>, detail::block_shape{Threads, sizeof(typename S::storage)},
+           detail::launch_grid{tiles}, problem, rooms, scanned, items, aggregates);
+    if (tiles == 1) return;
+    run(detail::make_problem<true, T>(aggregates, aggregates, problem.op, detail::no_initial{})
+            .over({tiles}),
         memory, launch);
-    launch(detail::add_kernel<S>, detail::block_shape{Threads, 0}, detail::launch_grid{sections},
-           problem, n, scanned, items, totals);
+    launch(detail::add_kernel<S>, detail::block_shape{Threads, 0}, detail::launch_grid{tiles},
+           problem, scanned, items, aggregates);
   }
 };
 

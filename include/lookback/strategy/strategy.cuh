@@ -6,9 +6,10 @@
 //   needs_residency           whether its blocks must be resident together; such a launch can be
 //                             refused
 //   supports<Problem>         whether its kernels exist for a problem
-//   storage(problem, n)       bytes of temporary storage for n >= 1 elements, or too_many_tiles
-//   fits(problem, n, launch)  null if it can scan n elements on this device, otherwise the reason
-//   run(problem, n, memory, launch)
+//   storage(problem)          bytes of temporary storage for a problem of at least one item, or
+//                             too_many_tiles
+//   fits(problem, launch)     null if it can scan the problem on this device, otherwise the reason
+//   run(problem, memory, launch)
 //                             takes its storage from `memory` and enqueues its kernels by `launch`
 //
 // `Rows`, a template argument of the default strategies, is their tuning table: Rows::at<A> is the

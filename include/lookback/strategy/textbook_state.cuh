@@ -13,17 +13,17 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// What the blocks of a single-pass strategy tell each other, a cell a section: its own sum, and
+/// What the blocks of a single-pass strategy tell each other, a cell a tile: its own sum, and
 /// the sum of everything up to its end.
 template <class T>
-struct section_state {
+struct textbook_state {
   unsigned *next = nullptr; // zero before the first use
   tile_status<T> aggregates, prefixes;
 
-  /// The number of blocks that started before this one, in every thread. Blocks with lower numbers
+  /// The number of blocks that started before this one, in every thread. Blocks with lower ids
   /// are already running.
   template <class Storage>
-  LOOKBACK_DEVICE unsigned take_number(Storage &shared) const {
+  LOOKBACK_DEVICE unsigned draw_id(Storage &shared) const {
     if (simt::thread_index() == 0) shared.tile_id = simt::fetch_increment(next);
     simt::synchronize_block();
     return shared.tile_id;
@@ -32,29 +32,29 @@ struct section_state {
 
 /// Empties `words` words at `zeroed` and saves the keys that results in place may overwrite.
 template <class Problem, class Launch>
-void prepare(Problem &problem, unsigned sections, std::uint64_t *zeroed, std::size_t words,
+void prepare(Problem &problem, unsigned tiles, std::uint64_t *zeroed, std::size_t words,
              temporary_memory &memory, Launch &launch) {
-  const std::size_t more = words / 4096 + sections / 4096;
+  const std::size_t more = words / 4096 + tiles / 4096;
   const block_shape block{256, 0};
   const launch_grid grid{more < 255 ? more + 1 : 256};
   if constexpr (boundary_of<typename Problem::input_type>::exists) {
     using boundary = boundary_of<typename Problem::input_type>;
-    problem.input.bind_boundary(memory.take<typename boundary::type>(sections));
-    launch(prepare_kernel<typename Problem::input_type>, block, grid, problem.input, sections,
-           zeroed, words);
+    problem.input.bind_boundary(memory.take<typename boundary::type>(tiles));
+    launch(prepare_kernel<typename Problem::input_type>, block, grid, problem.input, tiles, zeroed,
+           words);
   } else if (words > 0) {
-    launch(prepare_kernel<no_initial>, block, grid, no_initial{}, sections, zeroed, words);
+    launch(prepare_kernel<no_initial>, block, grid, no_initial{}, tiles, zeroed, words);
   }
 }
 
-/// The state of a single pass over `sections` sections, empty when the next kernel starts;
+/// The state of a single pass over `tiles` tiles, empty when the next kernel starts;
 /// `problem` knows its keys.
 template <class Problem, class Launch>
-auto prepare_state(Problem &problem, unsigned sections, temporary_memory &memory, Launch &launch) {
+auto prepare_state(Problem &problem, unsigned tiles, temporary_memory &memory, Launch &launch) {
   using T = typename Problem::accumulator;
-  const status_bytes bytes = tile_status<T>::bytes(sections);
+  const status_bytes bytes = tile_status<T>::bytes(tiles);
   auto *const zeroed = memory.take<std::uint64_t>(0);
-  section_state<T> state;
+  textbook_state<T> state;
   const std::size_t before = memory.bytes();
   state.next = memory.take<unsigned>(1);
   void *const aggregates = memory.take<char>(bytes.zeroed), *const prefixes =
@@ -62,7 +62,7 @@ auto prepare_state(Problem &problem, unsigned sections, temporary_memory &memory
   const std::size_t words = (memory.bytes() - before) / sizeof(std::uint64_t);
   state.aggregates = tile_status<T>(aggregates, memory.take<char>(bytes.payload));
   state.prefixes = tile_status<T>(prefixes, memory.take<char>(bytes.payload));
-  prepare(problem, sections, zeroed, words, memory, launch);
+  prepare(problem, tiles, zeroed, words, memory, launch);
   return state;
 }
 

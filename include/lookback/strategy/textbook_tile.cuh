@@ -73,13 +73,13 @@ private:
 
 /// Scans one block's tile of the problem: Threads * Items elements. The last tile may be partial.
 template <class Problem, class Network, int Threads, int Items>
-class section_scan {
+class block_tile {
   static_assert(Threads >= 32 && Threads <= 1024 && Threads % 32 == 0,
                 "lookback: Threads must be a multiple of 32, from 32 to 1024");
   static_assert(Items >= 1, "lookback: Items must be at least 1");
   using network = typename Network::template block<typename Problem::accumulator, Threads, Items>;
   static constexpr bool inclusive = Problem::inclusive,
-                        keeps_items = decltype(Problem::project)::needs_item;
+                        keeps_items = Problem::sink_type::needs_item;
   struct nothing {};
 
 public:
@@ -87,15 +87,14 @@ public:
   using T = typename Problem::accumulator;
   using stored = typename Problem::stored;
   static constexpr int threads = Threads, elements = Threads * Items;
-  static constexpr std::uint64_t count(std::uint64_t n) {
-    return n / elements + (n % elements != 0);
-  }
+  /// Tiles of a problem.
+  static std::uint64_t count(const Problem &problem) { return problem.extent.tiles(elements); }
 
   /// Block scans that work in global memory have storage for every tile there.
   using global_room =
       std::conditional_t<Network::in_global_memory, typename network::storage, nothing>;
-  static global_room *take_rooms(temporary_memory &memory, std::uint64_t n) {
-    return Network::in_global_memory ? memory.take<global_room>(count(n)) : nullptr;
+  static global_room *take_rooms(temporary_memory &memory, const Problem &problem) {
+    return Network::in_global_memory ? memory.take<global_room>(count(problem)) : nullptr;
   }
   struct storage {
     std::conditional_t<Network::in_global_memory, nothing, typename network::storage> room;
@@ -114,12 +113,9 @@ public:
   static constexpr int fit = fit_registers < fit_shared ? fit_registers : fit_shared;
   static constexpr int resident = fit < 1 ? 1 : fit < 16 ? fit : 16; // a limit of every device
 
-  LOOKBACK_DEVICE section_scan(const Problem &problem, std::uint64_t n, unsigned section,
-                               storage &shared, global_room *rooms)
-      : problem_(problem), op_(problem.op), shared_(shared),
-        first_(std::uint64_t{section} * elements),
-        count_(n - first_ < elements ? static_cast<int>(n - first_) : elements),
-        network_(room(shared, rooms, section)) {}
+  LOOKBACK_DEVICE block_tile(const Problem &problem, unsigned tile, storage &shared,
+                             global_room *rooms)
+      : block_tile(problem, tile, problem.extent.tile(tile, elements), shared, rooms) {}
 
   /// Reads the tile and scans it. Its input is not read again afterwards.
   LOOKBACK_DEVICE void scan() {
@@ -129,7 +125,7 @@ public:
 
   /// Aggregate of the tile. Called by one thread, after scan(). An exclusive scan needs one more
   /// application of the operator.
-  LOOKBACK_DEVICE T total() {
+  LOOKBACK_DEVICE T aggregate() {
     if (inclusive) return network_.template result<true>(count_ - 1);
     if (count_ == 1) return shared_.last[0];
     return static_cast<T>(op_(network_.template result<false>(count_ - 1), shared_.last[0]));
@@ -147,11 +143,11 @@ public:
 
   /// Writes the results of the tile.
   LOOKBACK_DEVICE void store(const maybe<T> &prefix) {
-    const auto output = problem_.output + static_cast<std::ptrdiff_t>(first_);
+    const auto output = problem_.sink.output + static_cast<std::ptrdiff_t>(first_);
     for_each_strided<Threads, Items>(0, count_, [&](int, int i) {
       maybe<T> y = prefix;
       if (inclusive || i > 0) y.append(op_, network_.template result<inclusive>(i));
-      output[i] = static_cast<stored>(problem_.project(
+      output[i] = static_cast<stored>(problem_.sink.project(
           y.value(), keeps_items ? shared_.items[keeps_items ? i : 0] : y.value()));
     });
   }
@@ -167,14 +163,19 @@ public:
   }
 
   /// Prefetches the tile 4 MB ahead to the L2 cache, for the block that will scan it.
-  LOOKBACK_DEVICE void prefetch_ahead(std::uint64_t n) const {
+  LOOKBACK_DEVICE void prefetch_ahead() const {
     constexpr std::uint64_t distance = (std::uint64_t{4} << 20) / (elements * sizeof(T)) * elements;
     if constexpr (!boundary_of<typename Problem::input_type>::exists)
-      if (first_ + distance + elements <= n)
+      if (first_ + distance + elements <= problem_.extent.items)
         prefetch(problem_.input + static_cast<std::ptrdiff_t>(first_ + distance), elements);
   }
 
 private:
+  LOOKBACK_DEVICE block_tile(const Problem &problem, unsigned tile, const tile_extent &own,
+                             storage &shared, global_room *rooms)
+      : problem_(problem), op_(problem.op), shared_(shared), first_(own.first), count_(own.valid),
+        network_(room(shared, rooms, tile)) {}
+
   /// The elements as the block scan reads them. Keeps those that are needed again.
   class kept_elements : public block_elements<Problem, Threads> {
     using base = block_elements<Problem, Threads>;
@@ -201,9 +202,9 @@ private:
   };
 
   LOOKBACK_DEVICE static typename network::storage &
-  room(storage &shared, [[maybe_unused]] global_room *rooms, [[maybe_unused]] unsigned section) {
+  room(storage &shared, [[maybe_unused]] global_room *rooms, [[maybe_unused]] unsigned tile) {
     if constexpr (Network::in_global_memory)
-      return rooms[section];
+      return rooms[tile];
     else
       return shared.room;
   }
@@ -237,41 +238,40 @@ template <class Strategy, class Network, int Threads, int Items>
 struct textbook {
   static constexpr bool needs_residency = false;
   template <class Problem>
-  static constexpr bool supports = true;
+  static constexpr bool supports = !Problem::sink_type::wants_total;
   static const char *tuned_for(unsigned) { return "its template arguments"; }
 
   template <class Problem>
-  static std::size_t storage(const Problem &problem, std::uint64_t n) {
+  static std::size_t storage(const Problem &problem) {
     temporary_memory needed;
     launch_demands nothing;
-    Strategy::run(problem, n, needed, nothing);
+    Strategy::run(problem, needed, nothing);
     return needed.bytes();
   }
   /// The largest block that the strategy would launch.
   template <class Problem>
-  static block_shape largest_block(const Problem &problem, std::uint64_t n) {
+  static block_shape largest_block(const Problem &problem) {
     temporary_memory needed;
     launch_demands demands;
-    Strategy::run(problem, n, needed, demands);
+    Strategy::run(problem, needed, demands);
     return demands.largest();
   }
   template <class Problem, class Launch>
-  static const char *fits(const Problem &, std::uint64_t, Launch &) {
+  static const char *fits(const Problem &, Launch &) {
     return nullptr;
   }
 
 protected:
   /// The scan of one block's tile.
   template <class Problem>
-  using section =
-      section_scan<Problem, Network, Threads,
-                   items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
+  using tile = block_tile<Problem, Network, Threads,
+                          items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
 
   /// The problem in tiles of the strategy's size. A kernel first saves an initial value that may
   /// lie in the output.
   template <class Problem, class Launch>
-  static auto sectioned(const Problem &given, temporary_memory &memory, Launch &launch) {
-    auto problem = retiled<section<Problem>::elements>(given);
+  static auto in_tiles(const Problem &given, temporary_memory &memory, Launch &launch) {
+    auto problem = retiled<tile<Problem>::elements>(given);
     if constexpr (reads_initial<Problem>) {
       auto *const place = memory.take<typename Problem::accumulator>(1);
       const auto saved = initial_to_save_at(place, problem);

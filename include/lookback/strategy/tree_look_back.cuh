@@ -26,18 +26,17 @@ template <class Problem, class Rows>
 LOOKBACK_KERNEL((tree_look_back_block<Problem, Rows>::here::threads),
                 (tree_look_back_block<Problem, Rows>::here::resident))
 tree_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
-                      const scan_state<typename Problem::accumulator> state,
-                      const std::uint64_t n) {
+                      const scan_state<typename Problem::accumulator> state) {
   // Where there is a pipeline, the look-back runs only after a refused launch.
   constexpr bool is_fallback = LOOKBACK_TARGETS_SM_90 && can_look_ahead<Problem>::value;
   scan_tile_of_block<typename tree_look_back_block<Problem, Rows>::here, carry::look_back,
-                     is_fallback>(problem, state, n);
+                     is_fallback>(problem, state);
 }
 
 /// Enqueues the kernel that clears the state in `in` and saves what the scan may overwrite. Returns
 /// the problem for the scan's kernel, which reads the saved values.
 template <class Rows, class Problem, class Launch>
-auto prepare_tiles(Problem problem, const workspace<Problem> &in, std::uint64_t n, Launch &launch) {
+auto prepare_tiles(Problem problem, const workspace<Problem> &in, Launch &launch) {
   constexpr bool by_key = boundary_of<typename Problem::input_type>::exists;
   static_assert(!reads_initial<Problem> || !by_key,
                 "a scan by key must not read its initial value on the device");
@@ -46,7 +45,7 @@ auto prepare_tiles(Problem problem, const workspace<Problem> &in, std::uint64_t 
     launch(
         prepare_kernel<std::decay_t<decltype(saved)>>, block_shape{Rows::prepare_threads, 0},
         launch_grid{blocks < Rows::prepare_blocks_at_most ? blocks : Rows::prepare_blocks_at_most},
-        saved, static_cast<unsigned>(Problem::shape::tiles(n)), in.zeroed, in.zeroed_words);
+        saved, static_cast<unsigned>(problem.tiles()), in.zeroed, in.zeroed_words);
   };
   if constexpr (reads_initial<Problem>) { // mutant: saved-initial
     enqueue(initial_to_save_at(in.initial, problem));
@@ -69,19 +68,18 @@ struct tree_look_back : tree_strategy<Rows> {
   static constexpr bool supports = !is_large<Problem, Rows>;
 
   template <class Problem, class Launch>
-  static const char *fits(const Problem &, std::uint64_t n, Launch &) {
-    return Problem::shape::tiles(n) > 1 ? nullptr : "one tile needs no look-back";
+  static const char *fits(const Problem &problem, Launch &) {
+    return problem.tiles() > 1 ? nullptr : "one tile needs no look-back";
   }
   template <class Problem, class Launch>
-  static void run(const Problem &problem, std::uint64_t n, temporary_memory &memory,
-                  Launch &launch) {
-    const std::uint64_t tiles = Problem::shape::tiles(n);
+  static void run(const Problem &problem, temporary_memory &memory, Launch &launch) {
+    const std::uint64_t tiles = problem.tiles();
     const workspace<Problem> in(memory, static_cast<unsigned>(tiles));
-    const auto prepared = prepare_tiles<Rows>(problem, in, n, launch);
+    const auto prepared = prepare_tiles<Rows>(problem, in, launch);
     using prepared_type = std::decay_t<decltype(prepared)>;
     const auto kernel = tree_look_back_kernel<prepared_type, Rows>;
     launch(kernel, launch.template shape<tree_look_back_block<prepared_type, Rows>>(kernel),
-           launch_grid{tiles, residency::none, true}, prepared, in.state, n);
+           launch_grid{tiles, residency::none, true}, prepared, in.state);
   }
 };
 

@@ -63,8 +63,9 @@ public:
     auto op = problem.op;
     const int lane = simt::lane_index(), warp = simt::warp_index();
     lane_exchange<T> exchange(shared.exchange[warp]);
-    const auto output = problem.output + (static_cast<std::ptrdiff_t>(tile) * shape::tile_elements +
-                                          warp * rows * shape::row_elements);
+    const auto output =
+        problem.sink.output + (static_cast<std::ptrdiff_t>(tile) * shape::tile_elements +
+                               warp * rows * shape::row_elements);
     const fast_rows own_fast(problem, input, shared.tile, tile, lane, warp * rows, items, output);
     const any_rows own(problem, input, shared.tile, tile, lane, warp * rows, items, output);
     const valid_items<shape, !some_other && fast_rows::full> valid{items};
@@ -175,8 +176,7 @@ inline constexpr bool is_large =
 /// `Compact`: one body for all tiles, which compiles sooner. On an H200 it makes small waves and
 /// clusters 3 % slower, and large waves not measurably.
 template <class Block, class Carry, bool Compact, class Problem, class State>
-LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &state,
-                                        std::uint64_t n) {
+LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &state) {
   using scan = typename Block::scan;
   using shape = typename Problem::shape;
   auto &shared = simt::shared_memory<typename scan::storage>();
@@ -194,9 +194,10 @@ LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &sta
     simt::synchronize_block();                                    // mutant: tile-id-barrier
     tile = shared.tile_id;
   }
-  const bool is_last = Carry::is_alone || tile + 1 == simt::block_count();
-  const typename scan::source items(problem, n);
-  const auto valid = valid_items<shape>::of(n, tile);
+  const tile_extent own = problem.extent.tile(tile, shape::tile_elements);
+  const bool is_last = Carry::is_alone || own.is_last;
+  const typename scan::source items(problem);
+  const valid_items<shape> valid{own.valid};
   // The fast case has no branches for special cases. A tile that is the only one is usually
   // partial.
   const bool is_fast =

@@ -11,6 +11,7 @@
 #include <lookback/strategy/tree_look_back.cuh>
 #include <lookback/tile/left_side.cuh>
 #include <lookback/tile/reduce_tile.cuh>
+#include <lookback/tile/scan_tile.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -50,15 +51,15 @@ public:
     unsigned tile_id;
   };
 
-  /// Tile `tile` of a scan of n elements.
-  LOOKBACK_DEVICE large_scan(const Problem &problem, std::uint64_t n, unsigned tile,
-                             storage &shared)
+  /// Tile `tile` of the problem.
+  LOOKBACK_DEVICE large_scan(const Problem &problem, unsigned tile, storage &shared)
       : problem_(problem), op_(problem.op), exchange_(shared.exchange), shared_(shared),
-        tile_(tile), first_(static_cast<std::ptrdiff_t>(tile) * shape::tile_elements),
-        input_(problem.input + first_), valid_(valid_items<shape>::of(n, tile)) {}
+        tile_(tile), own_(problem.extent.tile(tile, shape::tile_elements)),
+        first_(static_cast<std::ptrdiff_t>(own_.first)),
+        input_(problem.input + first_), valid_{own_.valid} {}
 
   LOOKBACK_DEVICE void run(const scan_state<T> &state) {
-    const bool is_only = simt::block_count() == 1, is_last = tile_ + 1 == simt::block_count();
+    const bool is_last = own_.is_last, is_only = is_last && own_.is_first;
     const typename carry::none::of_tile<Problem, 1> alone(problem_, state, tile_, is_last,
                                                           shared_.alone);
     if (is_only) alone.read_initial();
@@ -109,13 +110,14 @@ private:
           left, r, prefix_of_row, count > 0 ? lane : 0,
           [&]() -> decltype(auto) { return exchange_.up(vectors[0], 1, lane < valid_.vectors(r)); },
           op_);
-      const auto output = problem_.output + first_;
-      scan_vector<Problem::inclusive, E, T>(
+      const auto output = problem_.sink.output + first_;
+      scan_vector<Problem::inclusive, E, Problem::sink_type::wants_total>(
           left, count, [&](int k) -> decltype(auto) { return element(place + k); }, op_,
           [&](int k, const T &scanned, const item &own) {
             output[place + k] =
-                static_cast<typename Problem::stored>(problem_.project(scanned, own));
+                static_cast<typename Problem::stored>(problem_.sink.project(scanned, own));
           });
+      set_total(problem_, tile_, place, left);
     }
   }
 
@@ -147,6 +149,7 @@ private:
   lane_exchange<T> exchange_;
   storage &shared_;
   const unsigned tile_;
+  const tile_extent own_;
   const std::ptrdiff_t first_;
   const typename Problem::input_type input_;
   const valid_items<shape> valid_;
@@ -157,7 +160,7 @@ private:
 template <class Problem>
 LOOKBACK_KERNEL(simt::warp_threads, 1)
 warp_tiles_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
-                  const scan_state<typename Problem::accumulator> state, const std::uint64_t n) {
+                  const scan_state<typename Problem::accumulator> state) {
   auto &shared = simt::shared_memory<typename large_scan<Problem>::storage>();
   unsigned tile = 0;
   if (simt::block_count() > 1) {
@@ -167,7 +170,7 @@ warp_tiles_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
     simt::synchronize_block(); // mutant: large-tile-id
     tile = shared.tile_id;
   }
-  large_scan<Problem>(problem, n, tile, shared).run(state);
+  large_scan<Problem>(problem, tile, shared).run(state);
 }
 
 /// Any number of tiles, of large problems only.
@@ -179,24 +182,23 @@ struct warp_tiles : tree_strategy<Rows> {
   static constexpr bool supports = is_large<Problem, Rows> &&has_supported_size<Problem>();
 
   template <class Problem, class Launch>
-  static const char *fits(const Problem &, std::uint64_t, Launch &) {
+  static const char *fits(const Problem &, Launch &) {
     return nullptr;
   }
   template <class Problem, class Launch>
-  static void run(const Problem &problem, std::uint64_t n, temporary_memory &memory,
-                  Launch &launch) {
+  static void run(const Problem &problem, temporary_memory &memory, Launch &launch) {
     using T = typename Problem::accumulator;
-    const std::uint64_t tiles = Problem::shape::tiles(n);
+    const std::uint64_t tiles = problem.tiles();
     const auto enqueue = [&](const auto &scanned, const scan_state<T> &state) {
       using scanned_type = std::decay_t<decltype(scanned)>;
       const block_shape block{simt::warp_threads,
                               sizeof(typename large_scan<scanned_type>::storage)};
       launch(warp_tiles_kernel<scanned_type>, block, launch_grid{tiles, residency::none, tiles > 1},
-             scanned, state, n);
+             scanned, state);
     };
     if (tiles == 1) return enqueue(problem, scan_state<T>{});
     const workspace<Problem> in(memory, static_cast<unsigned>(tiles));
-    enqueue(prepare_tiles<Rows>(problem, in, n, launch), in.state);
+    enqueue(prepare_tiles<Rows>(problem, in, launch), in.state);
   }
 };
 

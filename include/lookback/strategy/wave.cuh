@@ -33,18 +33,17 @@ template <class Problem, class Rows>
 LOOKBACK_KERNEL((small_wave_block<Problem, Rows>::here::threads),
                 (small_wave_block<Problem, Rows>::here::resident))
 cluster_or_wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
-                       const scan_state<typename Problem::accumulator> state,
-                       const std::uint64_t n) {
+                       const scan_state<typename Problem::accumulator> state) {
   scan_tile_of_block<typename small_wave_block<Problem, Rows>::here, carry::cluster_or_wave, false>(
-      problem, state, n);
+      problem, state);
 }
 template <class Problem, class Rows>
 LOOKBACK_KERNEL((large_wave_block<Problem, Rows>::here::threads),
                 (large_wave_block<Problem, Rows>::here::resident))
 wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
-            const scan_state<typename Problem::accumulator> state, const std::uint64_t n) {
+            const scan_state<typename Problem::accumulator> state) {
   scan_tile_of_block<typename large_wave_block<Problem, Rows>::here, carry::wave, true>(problem,
-                                                                                        state, n);
+                                                                                        state);
 }
 
 template <class Rows>
@@ -57,31 +56,29 @@ struct wave : tree_strategy<Rows> {
       large_wave_block<Problem, Rows>::template of<Row>::fits;
 
   template <class Problem, class Launch>
-  static const char *fits(const Problem &, std::uint64_t n, Launch &launch) {
-    return holds<large_wave_block<Problem, Rows>>(wave_kernel<Problem, Rows>,
-                                                  Problem::shape::tiles(n), launch)
+  static const char *fits(const Problem &problem, Launch &launch) {
+    return holds<large_wave_block<Problem, Rows>>(wave_kernel<Problem, Rows>, problem.tiles(),
+                                                  launch)
                ? nullptr
                : "more tiles than are resident at once";
   }
   template <class Problem, class Launch>
-  static void run(const Problem &problem, std::uint64_t n, temporary_memory &memory,
-                  Launch &launch) {
-    const std::uint64_t tiles = Problem::shape::tiles(n);
+  static void run(const Problem &problem, temporary_memory &memory, Launch &launch) {
+    const std::uint64_t tiles = problem.tiles();
     const workspace<Problem> in(memory, static_cast<unsigned>(tiles));
     const launch_grid grid{tiles, residency::grid}; // mutant: cooperative
     const auto small = cluster_or_wave_kernel<Problem, Rows>, large = wave_kernel<Problem, Rows>;
     if (holds<small_wave_block<Problem, Rows>>(small, tiles, launch))
       launch(small, launch.template shape<small_wave_block<Problem, Rows>>(small), grid, problem,
-             in.state, n);
+             in.state);
     else
       launch(large, launch.template shape<large_wave_block<Problem, Rows>>(large), grid, problem,
-             in.state, n);
+             in.state);
   }
 
 private:
   template <class Block, class Problem, class State, class Launch>
-  static bool holds(void (*kernel)(Problem, State, std::uint64_t), std::uint64_t tiles,
-                    Launch &launch) {
+  static bool holds(void (*kernel)(Problem, State), std::uint64_t tiles, Launch &launch) {
     return tiles <= wave_groups_at_most * Problem::shape::group_tiles &&
            tiles <= launch.template resident_blocks<Block>(kernel);
   }

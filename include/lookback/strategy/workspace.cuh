@@ -54,8 +54,8 @@ struct tree_strategy {
   static const char *tuned_for(unsigned architecture) { return Rows::name(architecture); }
 
   template <class Problem>
-  static std::size_t storage(const Problem &, std::uint64_t n) {
-    const std::uint64_t tiles = Problem::shape::tiles(n);
+  static std::size_t storage(const Problem &problem) {
+    const std::uint64_t tiles = problem.tiles();
     if (tiles > INT_MAX) return too_many_tiles;
     temporary_memory needed;
     if (tiles > 1) workspace<Problem>(needed, static_cast<unsigned>(tiles));

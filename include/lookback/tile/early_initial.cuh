@@ -59,14 +59,14 @@ auto initial_to_save_at(typename Problem::accumulator *place, const Problem &pro
 }
 
 /// The same problem with the initial value that was saved at `place`.
-template <bool Inclusive, class T, class Input, class Output, class Operator, class Initial,
-          class Project>
+template <bool Inclusive, class T, class Input, class Operator, class Initial, class Sink,
+          class Extent>
 auto with_initial_at(
     const T *place,
-    const scan_problem<Inclusive, T, Input, Output, Operator, Initial, Project> &problem) {
+    const scan_problem<Inclusive, T, Input, Operator, Initial, Sink, Extent> &problem) {
   using saved = FutureValue<T, const T *>;
-  return scan_problem<Inclusive, T, Input, Output, Operator, initial_value<saved>, Project>(
-      problem.input, problem.output, problem.op, {saved(place)}, problem.project);
+  return scan_problem<Inclusive, T, Input, Operator, initial_value<saved>, Sink, Extent>(
+      problem.input, problem.op, {saved(place)}, problem.sink, problem.extent);
 }
 
 } // namespace detail

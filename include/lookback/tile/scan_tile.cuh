@@ -21,7 +21,22 @@ inline constexpr bool has_vectors = std::is_pointer<typename Problem::output_typ
 template <class Problem>
 LOOKBACK_DEVICE bool as_vectors(const Problem &problem) {
   return moves_as_vectors<typename Problem::stored, Problem::shape::vector_elements>(
-      problem.output);
+      problem.sink.output);
+}
+
+/// Gives the sink the total if it wants it: called with `through`, everything up to the last valid
+/// item of a vector, which begins at item `first` of tile `tile`.
+template <class Problem, class T>
+LOOKBACK_DEVICE void set_total([[maybe_unused]] const Problem &problem,
+                               [[maybe_unused]] unsigned tile, [[maybe_unused]] int first,
+                               [[maybe_unused]] const maybe<T> &through) {
+  using shape = typename Problem::shape;
+  if constexpr (Problem::sink_type::wants_total) {
+    const auto own = problem.extent.tile(tile, shape::tile_elements);
+    const int left = own.valid - first;
+    const bool is_last = own.is_last && left > 0 && left <= shape::vector_elements;
+    if (is_last) problem.sink.set_total(through.value()); // mutant: total
+  }
 }
 
 /// Scans row i of the warp and stores its results, from the prefix of the tile, `row_prefix(row)`,
@@ -54,6 +69,7 @@ LOOKBACK_DEVICE void scan_row(const Rows &rows, int i, const maybe<T> &prefix, R
   const auto vector = rows.read(i, count);
   lane_vector<stored, E> results;
   scan_lane(rows.problem, left, count, vector, op, results);
+  set_total(rows.problem, rows.tile, row * shape::row_elements + lane * E, left);
   store_row<E, through_stage, source::shifts>(
       rows.output + i * shape::row_elements, items, vector_stores,
       rows.source.template row_of<Rows::aligned>(rows.stage, row), results);

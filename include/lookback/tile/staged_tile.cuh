@@ -55,8 +55,8 @@ public:
   static constexpr unsigned alignment = granule;
   using elements = typename staged::template vector<E, Shifts>;
 
-  LOOKBACK_DEVICE staged_tile(const Problem &problem, std::uint64_t n)
-      : input_(problem.input), n_(n) {
+  LOOKBACK_DEVICE explicit staged_tile(const Problem &problem)
+      : input_(problem.input), n_(problem.extent.items) {
     skip_[0] = skip_of<0>();
     if constexpr (arrays == 2) skip_[1] = skip_of<1>();
   }

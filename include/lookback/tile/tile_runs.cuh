@@ -71,7 +71,7 @@ private:
     for (int k = 0; k < length; ++k) construct(*place(run.element(k)), static_cast<stored>(x[k]));
     simt::synchronize_warp(); // mutant: results-by-lane
     stored *const output =
-        problem_.output + static_cast<std::ptrdiff_t>(tile_) * shape::tile_elements;
+        problem_.sink.output + static_cast<std::ptrdiff_t>(tile_) * shape::tile_elements;
     LOOKBACK_UNROLL
     for (int r = 0; r < length; ++r) {
       const int i = (warp_ * length + r) * simt::warp_threads + lane;

@@ -23,7 +23,7 @@ public:
   static constexpr unsigned bytes = shape::tile_elements * sizeof(item);
   static constexpr unsigned alignment = alignof(item) > 16 ? alignof(item) : 16;
 
-  LOOKBACK_DEVICE item_tile(const Problem &problem, std::uint64_t) : problem_(problem) {}
+  LOOKBACK_DEVICE explicit item_tile(const Problem &problem) : problem_(problem) {}
 
   template <bool>
   LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int items) const {

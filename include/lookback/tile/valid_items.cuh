@@ -14,12 +14,6 @@ template <class Shape, bool Full = false>
 struct valid_items {
   int of_tile;
 
-  /// Of tile `tile` of n items.
-  LOOKBACK_HOST_DEVICE static valid_items of(std::uint64_t n, unsigned tile) {
-    const std::uint64_t left = n - static_cast<std::uint64_t>(tile) * Shape::tile_elements;
-    return {left < Shape::tile_elements ? static_cast<int>(left) : Shape::tile_elements};
-  }
-
   LOOKBACK_HOST_DEVICE bool fill_tile() const { return Full || of_tile == Shape::tile_elements; }
   LOOKBACK_HOST_DEVICE int of_row(int row) const {
     const int left = of_tile - row * Shape::row_elements;

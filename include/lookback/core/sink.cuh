@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Sinks: where the results of a scan go.
+//
+//   output                    the iterator that results are written to
+//   project(scanned, item)    the result of an item, from its scanned value
+//   stored<T, Item>           the type of results in memory, of a scan of Items over accumulators T
+//   wants_total               whether the sink also takes the total of the scan, init . x(0) ...
+//                             x(n - 1), by set_total()
+#pragma once
+
+#include <lookback/core/monoid.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// The default projection: an element's result is its scanned value. `needs_item`: whether a
+/// projection also reads the element.
+struct scanned_itself {
+  static constexpr bool needs_item = false;
+  template <class T, class Item>
+  LOOKBACK_HOST_DEVICE const T &operator()(const T &scanned, const Item &) const {
+    return scanned;
+  }
+};
+
+/// The type that a store converts a result to. Only a pointer determines it: an assignment through
+/// any other iterator may do more than a store.
+template <class Iterator, class Fallback>
+struct stored_value {
+  using type = Fallback;
+};
+template <class Value, class Fallback>
+struct stored_value<Value *, Fallback> {
+  using type = Value;
+};
+
+/// Every result goes to its own place: output[i] = project(y(i), x(i)).
+template <class Output, class Project = scanned_itself>
+struct dense {
+  using output_type = Output;
+  static constexpr bool wants_total = false;
+  static constexpr bool needs_item = Project::needs_item;
+  template <class T, class Item>
+  using result = std::decay_t<decltype(std::declval<const Project &>()(
+      std::declval<const T &>(), std::declval<const Item &>()))>;
+  template <class T, class Item>
+  using stored = typename stored_value<Output, result<T, Item>>::type;
+
+  Output output;
+  Project project;
+};
+
+/// The same, and the total goes to `*total`: for callers that need the reduction, too, such as the
+/// number of selected items.
+template <class Sink, class T>
+struct with_total : Sink {
+  static constexpr bool wants_total = true;
+  T *total;
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE void set_total(const T &value) const { *total = value; }
+};
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
