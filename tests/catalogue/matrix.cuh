@@ -83,7 +83,7 @@ T initial_for_catalogue() {
 constexpr std::size_t largest_of_matrix = std::size_t{1} << 20;
 
 template <class Algorithm, class T>
-void check_algorithm_for(const std::vector<operation> &operations, std::size_t section) {
+void check_algorithm_for(const std::vector<operation> &operations, std::size_t tile) {
   TEST_RANDOM(random);
   const auto values = elements_for_catalogue<T>(largest_of_matrix, random);
   const T initial = initial_for_catalogue<T>();
@@ -98,13 +98,13 @@ void check_algorithm_for(const std::vector<operation> &operations, std::size_t s
     }
     const std::vector<std::size_t> lengths{0,
                                            1,
-                                           section - 1,
-                                           section,
-                                           section + 1,
-                                           2 * section,
-                                           33 * section + 1,
-                                           section * section - 1,
-                                           section * section + 1,
+                                           tile - 1,
+                                           tile,
+                                           tile + 1,
+                                           2 * tile,
+                                           33 * tile + 1,
+                                           tile * tile - 1,
+                                           tile * tile + 1,
                                            largest_of_matrix};
     for (const std::size_t n : to_try(lengths, random)) {
       if (n > largest_of_matrix) continue;

@@ -27,7 +27,7 @@ void scan_as(Input input, Output output, const T &initial, Operator op, std::siz
                                      n, chosen);
 }
 
-/// A length: the edges of a section and of the next level up, or any.
+/// A length: the edges of a tile and of the next level up, or any.
 template <int Section>
 std::size_t pick_length(test::trial &one, std::size_t largest) {
   const std::size_t edges[] = {
