@@ -163,13 +163,17 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
     LOOKBACK_DEVICE vector(const input_type &input, const unsigned char *const *rows,
                            const bool *aligned, unsigned tile, int row, int count)
         : input_(input), values_(staged_vector<Shifts, E, value>(rows[0], aligned[0])) {
-      const bool first = simt::lane_index() == 0 && row == 0 && tile == 0; // nothing is to the left
+      const bool begins = row == 0 && tile == 0; // nothing is to the left of the row
+      const bool first = begins && simt::lane_index() == 0;
       const auto keys = staged_vector<Shifts, E, key>(rows[1], aligned[1]);
-      key before = simt::shuffle_up(keys.get(E - 1), 1);
-      if (simt::lane_index() == 0 && !first) {
+      // The key before the row, read by every lane: a branch for one lane would cost more.
+      key left = *(reinterpret_cast<const key *>(rows[1]) - (begins ? 0 : 1));
+      if constexpr (!Shifts) { // the pipeline refuses results that overwrite keys
         const bool is_saved = row == 0 && input.saves_keys(); // mutant: staged-key
-        before = is_saved ? input.key_before(tile) : *(reinterpret_cast<const key *>(rows[1]) - 1);
+        if (is_saved && !begins) left = input.key_before(tile);
       }
+      const key above = simt::shuffle_up(keys.get(E - 1), 1);
+      key before = simt::lane_index() == 0 ? left : above;
       LOOKBACK_UNROLL
       for (int k = 0; k < E; ++k) {
         const bool head = k < count && ((k == 0 && first) || input.is_head(before, keys.get(k)));

@@ -28,8 +28,28 @@ struct segmented_operator {
   Operator op;
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE keyed<T> operator()(const keyed<T> &left, const keyed<T> &right) {
-    if (right.head) return right;
-    return keyed<T>{static_cast<T>(op(left.value, right.value)), left.head};
+    if constexpr (adds_anything) {
+      const T value = right.value;
+      const bool head = right.head;
+      return keyed<T>{head ? value : sum(left.value, value), static_cast<bool>(head | left.head)};
+    } else {
+      if (right.head) return right;
+      return keyed<T>{static_cast<T>(op(left.value, right.value)), left.head};
+    }
+  }
+
+private:
+  /// A sum of numbers may be computed and not used: values of two segments are added without a
+  /// branch. A user's operator is never applied to them.
+  static constexpr bool adds_anything = std::is_same<Operator, plus>::value &&
+                                        std::is_arithmetic<T>::value &&
+                                        !std::is_same<T, bool>::value;
+  /// Unsigned, so that a sum of integers that is not used may overflow.
+  LOOKBACK_HOST_DEVICE static T sum(T a, T b) {
+    if constexpr (std::is_integral<T>::value)
+      return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+    else
+      return static_cast<T>(a + b);
   }
 };
 
