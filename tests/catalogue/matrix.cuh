@@ -135,15 +135,15 @@ void check_algorithm_for(const std::vector<operation> &operations, std::size_t t
   }
 }
 
-/// `Section` is how many elements a block takes.
-template <class Algorithm, int Section>
+/// `Tile` is how many elements a block takes.
+template <class Algorithm, int Tile>
 void check_algorithm() {
   check_algorithm_for<Algorithm, std::int8_t>(
-      {operation::sum, operation::maximum, operation::affine}, Section);
+      {operation::sum, operation::maximum, operation::affine}, Tile);
   check_algorithm_for<Algorithm, std::int32_t>(
-      {operation::sum, operation::maximum, operation::affine}, Section);
-  check_algorithm_for<Algorithm, double>({operation::sum, operation::maximum}, Section);
-  check_algorithm_for<Algorithm, product>({operation::sum}, Section);
+      {operation::sum, operation::maximum, operation::affine}, Tile);
+  check_algorithm_for<Algorithm, double>({operation::sum, operation::maximum}, Tile);
+  check_algorithm_for<Algorithm, product>({operation::sum}, Tile);
 }
 
 } // namespace test

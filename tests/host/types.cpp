@@ -104,6 +104,24 @@ TEST_CASE("lookback::host: a type that is not trivially copyable") {
   check_type<test::self_copied>("not trivially copyable");
 }
 
+TEST_CASE("lookback::host: sums of 16-byte integers by key") {
+  using wide = lookback::detail::int128; // an arithmetic type in some language modes only
+  TEST_RANDOM(random);
+  for (const std::size_t n : {std::size_t{10}, std::size_t{5000}, std::size_t{300000}}) {
+    INFO("n = ", n);
+    std::vector<std::int32_t> keys;
+    std::vector<wide> values, sums(n), expected;
+    for (std::size_t i = 0; i < n; ++i) {
+      keys.push_back(static_cast<std::int32_t>(i / 77));
+      values.push_back(static_cast<wide>(random()) << 40);
+      expected.push_back(i % 77 == 0 ? values[i] : expected.back() + values[i]);
+    }
+    thrust::inclusive_scan_by_key(lookback::host, keys.begin(), keys.end(), values.begin(),
+                                  sums.begin());
+    CHECK(sums == expected);
+  }
+}
+
 TEST_CASE("lookback::host: types by key") {
   check_type_by_key<test::sized<3>>("3 bytes");
   check_type_by_key<test::sized<24>>("24 bytes");

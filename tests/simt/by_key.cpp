@@ -82,6 +82,7 @@ void sums_over_keys(std::uint64_t count) {
 TEST_CASE("by key, over the keys, 1 byte") { sums_over_keys<std::uint8_t>(40); }
 TEST_CASE("by key, over the keys, 4 bytes") { sums_over_keys<std::uint32_t>(60); }
 TEST_CASE("by key, over the keys, 8 bytes") { sums_over_keys<std::uint64_t>(60); }
+TEST_CASE("by key, over the keys, 16 bytes") { sums_over_keys<lookback::detail::uint128>(40); }
 TEST_CASE("by key, 12-byte pairs") { intervals_by_key<4, test::interval>(100, 6); }
 TEST_CASE("by key, objects") { intervals_by_key<4, test::owned_interval>(100, 6); }
 TEST_CASE("by key, floats against the tree") {

@@ -57,7 +57,7 @@ TEST_CASE("by key, over the keys") {
     REQUIRE_EQ(test::first_difference(keys, expected), test::nowhere);
   });
 }
-/// The reduction of everything, whichever tile, row and vector has the last item.
+/// The total is right whichever tile, row and vector holds the last item.
 template <class T, bool Inclusive, class In>
 void check_total(test::trial &one, const std::vector<In> &elements) {
   namespace core = lookback::detail;
@@ -88,13 +88,14 @@ void check_total(test::trial &one, const std::vector<In> &elements) {
 TEST_CASE("a sink that wants the total") {
   std::vector<std::uint8_t> bytes;
   std::vector<test::widened<std::uint64_t, 256>> wide;
-  std::vector<test::widened<std::uint64_t, 512>> large;
+  std::vector<test::widened<std::uint64_t, 2048>> large; // one warp a tile
   for (std::uint64_t i = 0; i < 3 * 16384; ++i)
     bytes.push_back(static_cast<std::uint8_t>(i * 37 + 1));
   for (std::uint64_t i = 0; i < 900; ++i) wide.push_back({i * i + 1, {}});
-  for (std::uint64_t i = 0; i < 300; ++i) large.push_back({i * i + 1, {}});
+  for (std::uint64_t i = 0; i < 150; ++i) large.push_back({i * i + 1, {}});
   test::for_each_trial(30, [&](test::trial &one) {
     check_total<std::uint8_t, true>(one, bytes);
+    check_total<std::uint8_t, false>(one, bytes);
     check_total<std::uint64_t, false>(one, wide);
     check_total<std::uint64_t, true>(one, large);
   });

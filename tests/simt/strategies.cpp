@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every strategy of the catalogue over every network: one run over intervals proves a length right
-// for every associative operator. Sections of 32 elements make three levels and many blocks of
-// little.
+// for every associative operator. Tiles of 32 elements give three levels and many small blocks.
 #include <lookback/block/blelloch.cuh>
 #include <lookback/block/brent_kung.cuh>
 #include <lookback/block/hillis_steele.cuh>
@@ -28,11 +27,10 @@ void scan_as(Input input, Output output, const T &initial, Operator op, std::siz
 }
 
 /// A length: the edges of a tile and of the next level up, or any.
-template <int Section>
+template <int Tile>
 std::size_t pick_length(test::trial &one, std::size_t largest) {
-  const std::size_t edges[] = {
-      1,           Section - 1,           Section,           Section + 1,
-      2 * Section, Section * Section - 1, Section * Section, Section * Section + 1};
+  const std::size_t edges[] = {1,        Tile - 1,        Tile,        Tile + 1,
+                               2 * Tile, Tile * Tile - 1, Tile * Tile, Tile * Tile + 1};
   const std::size_t turn = one.index / emulator::mode_count;
   const std::size_t edge = edges[turn / 2 % std::size(edges)];
   return turn % 2 == 0 && edge <= largest ? edge : 1 + one.random() % largest;
@@ -40,10 +38,10 @@ std::size_t pick_length(test::trial &one, std::size_t largest) {
 
 /// Through pointers; and, where `Iterators`, classes that read or write. They matter to a strategy,
 /// whatever its network.
-template <class Strategy, int Section, class T, bool Iterators = false>
+template <class Strategy, int Tile, class T, bool Iterators = false>
 void intervals(std::uint64_t count, std::size_t largest) {
   test::for_each_trial(count, [=](test::trial &one) {
-    const std::size_t n = pick_length<Section>(one, largest);
+    const std::size_t n = pick_length<Tile>(one, largest);
     const T initial = test::make_interval<T>(test::interval_initial),
             filler = test::make_interval<T>({77, 78});
     const auto elements = test::interval_elements<T, T>(n);
@@ -83,11 +81,11 @@ void intervals(std::uint64_t count, std::size_t largest) {
 }
 
 /// Segments by key, the results over the keys, the values or elsewhere.
-template <class Strategy, int Section>
+template <class Strategy, int Tile>
 void by_key(std::uint64_t count) {
   using number = std::uint32_t;
   test::for_each_trial(count, [](test::trial &one) {
-    const std::size_t n = pick_length<Section>(one, 5 * Section);
+    const std::size_t n = pick_length<Tile>(one, 5 * Tile);
     const bool inclusive = one.random() % 2 == 0;
     std::vector<number> keys, values, elsewhere(n), expected;
     for (number i = 0; i < n; ++i) {
@@ -118,10 +116,10 @@ void by_key(std::uint64_t count) {
 
 /// Counts of elements with the order checked at every step, and brackets: a monoid with neither
 /// commutation nor inverses.
-template <class Strategy, int Section>
+template <class Strategy, int Tile>
 void counts_and_brackets(std::uint64_t count) {
   test::for_each_trial(count, [](test::trial &one) {
-    const std::size_t n = pick_length<Section>(one, 5 * Section);
+    const std::size_t n = pick_length<Tile>(one, 5 * Tile);
     INFO("n = ", n);
     std::vector<test::counted> x, y(n), expected;
     std::vector<test::brackets> text, nesting(n), nested;
@@ -143,11 +141,11 @@ void counts_and_brackets(std::uint64_t count) {
 }
 
 /// An initial value that stands in the output is read before anything is written.
-template <class Strategy, int Section>
+template <class Strategy, int Tile>
 void initial_in_output(std::uint64_t count) {
   using test::interval;
   test::for_each_trial(count, [](test::trial &one) {
-    const std::size_t n = pick_length<Section>(one, 5 * Section), place = one.random() % n;
+    const std::size_t n = pick_length<Tile>(one, 5 * Tile), place = one.random() % n;
     const bool inclusive = one.random() % 2 == 0;
     INFO("n = ", n, ", the initial value in element ", place,
          inclusive ? ", inclusive" : ", exclusive");

@@ -51,8 +51,8 @@ LOOKBACK_DEVICE int block_threads() { return static_cast<int>(blockDim.x); }
 LOOKBACK_DEVICE int lane_index() { return static_cast<int>(threadIdx.x % warp_threads); }
 LOOKBACK_DEVICE int warp_index() { return static_cast<int>(threadIdx.x / warp_threads); }
 
-/// Returns `value`, in a register. The compiler saves registers by computing simple values again in
-/// every iteration of a loop; it cannot do so with this one.
+/// Keeps `value` in a register. Otherwise the compiler may compute it again in every iteration of a
+/// loop, to save registers.
 LOOKBACK_DEVICE int in_register(int value) {
   asm("" : "+r"(value));
   return value;
@@ -92,8 +92,8 @@ LOOKBACK_DEVICE void trap() { __trap(); }
 /// waits for and ends the kernel. Otherwise no time is measured, and the arguments cost nothing.
 class spin_bound {
 public:
-  /// Called after a failed poll: this thread expects status 1 of `what` number `awaited`, and has
-  /// read 0.
+  /// Called after a failed poll: this thread expects status 1 of `what` with index `awaited`, and
+  /// has read 0.
   LOOKBACK_DEVICE void count([[maybe_unused]] const char *what,
                              [[maybe_unused]] std::size_t awaited) {
 #if LOOKBACK_BOUNDS_SPINS
@@ -159,7 +159,7 @@ LOOKBACK_DEVICE T shuffle_up(const T &value, int distance) {
 /// The value of the lane below; in lane 0, that of the last lane.
 template <class T>
 LOOKBACK_DEVICE T rotate_up(const T &value) {
-  const int below = lane_index() + warp_threads - 1; // modulo warp_threads
+  const int below = lane_index() + warp_threads - 1; // __shfl_sync takes it modulo 32
   return detail::exchange_words(
       value, [=](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, below); });
 }

@@ -46,10 +46,10 @@ LOOKBACK_DEVICE typename Problem::accumulator fold_lane(const Vector &vector, Op
   }
 }
 
-/// Results of a vector of which `count` elements are valid. `left` is everything to the left of it;
-/// if the sink wants the total, it becomes everything up to the last valid element.
+/// Results of a vector of which `count` elements are valid, from its prefix. If the sink wants the
+/// total, the prefix is extended by all valid elements.
 template <class Problem, class Vector, class Operator, class Results>
-LOOKBACK_DEVICE void scan_lane(const Problem &problem, maybe<typename Problem::accumulator> &left,
+LOOKBACK_DEVICE void scan_lane(const Problem &problem, maybe<typename Problem::accumulator> &prefix,
                                int count, const Vector &vector, Operator &op, Results &results) {
   using T = typename Problem::accumulator;
   constexpr int E = Problem::shape::vector_elements;
@@ -60,7 +60,7 @@ LOOKBACK_DEVICE void scan_lane(const Problem &problem, maybe<typename Problem::a
     using item = typename Problem::item;
     constexpr int parts = 4 / sizeof(item);
     std::uint32_t sum = // of everything to the left of the word
-        left.exists() ? static_cast<std::uint32_t>(left.value()) : 0;
+        prefix.exists() ? static_cast<std::uint32_t>(prefix.value()) : 0;
     LOOKBACK_UNROLL
     for (int w = 0; w < E / parts; ++w) {
       std::uint32_t before = sum;
@@ -75,7 +75,7 @@ LOOKBACK_DEVICE void scan_lane(const Problem &problem, maybe<typename Problem::a
     }
   } else {
     scan_vector<Problem::inclusive, E, Problem::sink_type::wants_total>(
-        left, count, [&](int k) -> decltype(auto) { return vector.get(k); }, op, emit);
+        prefix, count, [&](int k) -> decltype(auto) { return vector.get(k); }, op, emit);
   }
 }
 

@@ -172,8 +172,8 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
         const bool is_saved = row == 0 && input.saves_keys(); // mutant: staged-key
         if (is_saved && !begins) left = input.key_before(tile);
       }
-      const key above = simt::shuffle_up(keys.get(E - 1), 1);
-      key before = simt::lane_index() == 0 ? left : above;
+      const key last_of_lane_below = simt::shuffle_up(keys.get(E - 1), 1);
+      key before = simt::lane_index() == 0 ? left : last_of_lane_below;
       LOOKBACK_UNROLL
       for (int k = 0; k < E; ++k) {
         const bool head = k < count && ((k == 0 && first) || input.is_head(before, keys.get(k)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Three phases: every thread adds up a section of its own serially, a network scans the sections'
-// sums, and every thread scans its section from what is before it. Work of two serial scans, span
-// of a network over the threads.
+// Three phases: every thread adds up its blocked items serially, a network scans the threads'
+// aggregates, and every thread scans its items from its prefix. Work of two serial scans, span of a
+// network over the threads.
 // D. B. Kirk, W. W. Hwu, "Programming Massively Parallel Processors", 3rd edition, section 8.5,
 // where the first phase scans and the third adds: about as many additions, and a second write of
 // every element.
@@ -30,7 +30,7 @@ struct three_phase {
   static_assert(
       !Network::in_global_memory,
       "lookback::three_phase: the inner block scan must use shared memory, not global memory");
-  // Odd: then threads that walk through their sections touch different banks. H200, 2^28 i32,
+  // Odd: then threads that walk through their items touch different banks. H200, 2^28 i32,
   // decoupled look-back by a warp, 256 threads, us, by items:   7 987    15 724    31 659    39 620
   static constexpr int default_items = 39;        ///< Items of a thread if the caller names none.
   static constexpr bool in_global_memory = false; ///< The storage is in shared memory.

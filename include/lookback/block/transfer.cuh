@@ -151,8 +151,9 @@ LOOKBACK_DEVICE simt::vector_words<Bytes> shifted(const simt::vector_words<Bytes
 }
 
 /// Writes a whole row, a vector of `Bytes` bytes a lane, to `row`, which is aligned to `Alignment`
-/// bytes but not to Bytes: as aligned vectors, each made of what two lanes have. Both ends of the
-/// row are less than a vector. Lane 0 has them: the last bytes of the row, then the first ones.
+/// bytes but not to Bytes: as aligned vectors, each combined from two lanes. The row begins and
+/// ends with part of a vector. Lane 0 has both: the last bytes of the row, then the first. They are
+/// written as words, by this lane, or byte by byte.
 template <int Alignment, int Bytes>
 LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<Bytes> &own) {
   const int lane = simt::lane_index(),
@@ -192,7 +193,7 @@ LOOKBACK_DEVICE void store_row(Iterator row, int valid, bool as_vectors, void *s
   constexpr bool packed = std::is_pointer<Iterator>::value && lane_vector<T, E>::packed;
   if constexpr (packed) {
     constexpr int bytes = lane_vector<T, E>::bytes;
-    // The first comparison is known at compile time for a full row.
+    // The first comparison is true at compile time for a full row.
     if (as_vectors && (valid == simt::warp_threads * E || (lane + 1) * E <= valid)) {
       simt::store_vector<bytes>(row + lane * E, vector.words);
       return;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Extents: what a scan goes over, and how that is cut into tiles.
+// Extents: the items of a scan, and their division into tiles.
 //
-// An extent answers, for tiles of a given number of items:
-//
+//   items                     how many there are
 //   tiles(tile_items)         how many there are
 //   tile(index, tile_items)   one of them: which items it has, whether it is the first or the last
 #pragma once
@@ -17,8 +16,8 @@ namespace detail {
 
 /// A tile of an extent. All tiles are full but the last one, which may be partial.
 struct tile_extent {
-  std::uint64_t first; // of its items
-  int valid;           // items
+  std::uint64_t first; // index of its first item
+  int valid;           // number of valid items
   bool is_first, is_last;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The description of one scan for every strategy, on the GPU and on the CPU: input, operator,
-// initial value, projection and output.
+// One scan, for every strategy on the GPU and on the CPU: extent, source, monoid and sink.
 #pragma once
 
 #include <lookback/core/extent.cuh>

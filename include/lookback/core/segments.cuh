@@ -39,12 +39,13 @@ struct segmented_operator {
   }
 
 private:
-  /// A sum of numbers may be computed and not used: values of two segments are added without a
-  /// branch. A user's operator is never applied to them.
-  static constexpr bool adds_anything = std::is_same<Operator, plus>::value &&
-                                        std::is_arithmetic<T>::value &&
-                                        !std::is_same<T, bool>::value;
-  /// Unsigned, so that a sum of integers that is not used may overflow.
+  /// Sums of numbers are added even across a segment's head and then discarded, which saves a
+  /// branch. A user's operator is never applied across a head. (In some language modes, integers of
+  /// 16 bytes are arithmetic types, too.)
+  static constexpr bool adds_anything =
+      std::is_same<Operator, plus>::value && std::is_arithmetic<T>::value &&
+      !std::is_same<T, bool>::value && sizeof(T) <= sizeof(std::uint64_t);
+  /// Unsigned: a discarded sum of integers may overflow.
   LOOKBACK_HOST_DEVICE static T sum(T a, T b) {
     if constexpr (std::is_integral<T>::value)
       return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));

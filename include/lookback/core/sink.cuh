@@ -3,9 +3,11 @@
 //
 //   output                    the iterator that results are written to
 //   project(scanned, item)    the result of an item, from its scanned value
+//   needs_item                whether it also reads the item
 //   stored<T, Item>           the type of results in memory, of a scan of Items over accumulators T
-//   wants_total               whether the sink also takes the total of the scan, init . x(0) ...
-//                             x(n - 1), by set_total()
+//   wants_total               whether the sink also takes the total of a scan of at least one item,
+//                             init . x(0) ... x(n - 1), by set_total(); on the GPU, by default
+//                             strategies only
 #pragma once
 
 #include <lookback/core/monoid.cuh>
@@ -51,8 +53,7 @@ struct dense {
   Project project;
 };
 
-/// The same, and the total goes to `*total`: for callers that need the reduction, too, such as the
-/// number of selected items.
+/// As Sink, and writes the total of the scan to `*total`, for callers that also need the reduction.
 template <class Sink, class T>
 struct with_total : Sink {
   static constexpr bool wants_total = true;

@@ -144,7 +144,8 @@ LOOKBACK_HOST_DEVICE T fold_vector(Element element, Operator &op) {
 
 /// Scans a vector from its prefix. `count` of its E elements are valid, and `emit(k, scanned,
 /// item)` receives element k's inclusive or exclusive result. An exclusive scan always has a
-/// prefix. The prefix becomes that of the next vector if `Through`, or if the scan is inclusive.
+/// prefix. If the scan is inclusive or `Through`, the prefix is extended by all valid elements,
+/// otherwise by all but the last.
 LOOKBACK_NO_EXECUTION_CHECK
 template <bool Inclusive, int E, bool Through, class T, class Element, class Operator, class Emit>
 LOOKBACK_HOST_DEVICE void scan_vector(maybe<T> &prefix, int count, Element element, Operator &op,

@@ -130,15 +130,15 @@ struct device_problem {
                   "lookback::DeviceScan::ExclusiveScanByKey: the initial value must be a value "
                   "that the host knows. Only scans without keys accept FutureValue and "
                   "cuda::args::deferred.");
-    using total = accumulator<Operator, Values, Init>;
-    return make_exclusive_by_key<total>(keys, values, out, static_cast<total>(init), equal, op);
+    using T = accumulator<Operator, Values, Init>;
+    return make_exclusive_by_key<T>(keys, values, out, static_cast<T>(init), equal, op);
   }
   /// y(i) = x(s) + ... + x(i - 1), y(s) = 0 of the values' type.
   template <class Keys, class Values, class Output, class Equal>
   static auto exclusive_sum_by_key(Keys keys, Values values, Output out, Equal equal) {
-    using total = accumulator<plus, Values>;
-    return make_exclusive_by_key<total>(keys, values, out, static_cast<total>(value<Values>{}),
-                                        equal, plus{});
+    using T = accumulator<plus, Values>;
+    return make_exclusive_by_key<T>(keys, values, out, static_cast<T>(value<Values>{}), equal,
+                                    plus{});
   }
 };
 

@@ -92,11 +92,13 @@ struct h200 {
   /// The look-back. H200, i32 inclusive sum, warps x blocks, us:   2^28
   ///   8 x 1                                                        813
   ///   4 x 10                                                       621
-  /// Elements of 24, 32 and 64 bytes, sums by a user's operator:   2^24 24 B   2^24 32 B   2^24 64 B
-  ///   4 x 10                                                         552         955        3703
-  ///   4 x  8                                                         519         691        2363
-  ///   4 x  6                                                         510         709        2125
-  ///   8 x  4                                                         645         823        2586
+  /// Sums of 2^24 structs by a user's operator; 4 x 8 has enough registers for 32 bytes, and with
+  /// fewer blocks, iterators that cannot be staged are slower:
+  ///             24 bytes   32 bytes   64 bytes   zip of two i32
+  ///   4 x 10       552        955       3703           84
+  ///   4 x  8       519        691       2363           80
+  ///   4 x  6       510        709       2125           92
+  ///   8 x  4       645        823       2586           95
   /// By prefetch distance (a tile that is prefetched too early is evicted before its use):
   ///   none 688     264 tiles 621     528 627     1056 784
   template <class Problem>

@@ -77,6 +77,7 @@ LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem) {
 /// memory to another function would cost as much as a few elements.
 template <class Problem>
 void scan(const Problem &problem) {
+  static_assert(!Problem::sink_type::wants_total, "the CPU does not compute totals");
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   const auto n = static_cast<std::int64_t>(problem.extent.items);

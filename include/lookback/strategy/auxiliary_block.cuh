@@ -130,12 +130,12 @@ struct auxiliary_block
   template <class Problem, class Launch>
   static void run(const Problem &given, detail::temporary_memory &memory, Launch &launch) {
     auto problem = auxiliary_block::in_tiles(given, memory, launch);
-    using S = typename auxiliary_block::template tile<decltype(problem)>;
-    const std::uint64_t tiles = S::count(problem);
+    using tile = typename auxiliary_block::template tile<decltype(problem)>;
+    const std::uint64_t tiles = tile::count(problem);
     const auto state = detail::prepare_state(problem, static_cast<unsigned>(tiles), memory, launch);
-    auto *const rooms = S::take_rooms(memory, problem);
-    launch(detail::auxiliary_block_kernel<S>,
-           detail::block_shape{Threads, sizeof(detail::auxiliary_block_storage<S>)},
+    auto *const rooms = tile::take_rooms(memory, problem);
+    launch(detail::auxiliary_block_kernel<tile>,
+           detail::block_shape{Threads, sizeof(detail::auxiliary_block_storage<tile>)},
            detail::launch_grid{tiles + 1}, problem, rooms, state);
   }
 };

@@ -66,12 +66,13 @@ struct chained : detail::textbook<chained<Network, Threads, Items>, Network, Thr
   template <class Problem, class Launch>
   static void run(const Problem &given, detail::temporary_memory &memory, Launch &launch) {
     auto problem = chained::in_tiles(given, memory, launch);
-    using S = typename chained::template tile<decltype(problem)>;
-    const std::uint64_t tiles = S::count(problem);
+    using tile = typename chained::template tile<decltype(problem)>;
+    const std::uint64_t tiles = tile::count(problem);
     const auto state = detail::prepare_state(problem, static_cast<unsigned>(tiles), memory, launch);
-    auto *const rooms = S::take_rooms(memory, problem);
-    launch(detail::chained_kernel<S>, detail::block_shape{Threads, sizeof(typename S::storage)},
-           detail::launch_grid{tiles}, problem, rooms, state);
+    auto *const rooms = tile::take_rooms(memory, problem);
+    launch(detail::chained_kernel<tile>,
+           detail::block_shape{Threads, sizeof(typename tile::storage)}, detail::launch_grid{tiles},
+           problem, rooms, state);
   }
 };
 

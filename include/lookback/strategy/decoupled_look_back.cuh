@@ -124,9 +124,9 @@ decoupled_walk_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type prob
   if (simt::warp_index() == 0) {
     auto op = problem.op;
     const bool publishes = simt::thread_index() == 0 && id + 1 < simt::block_count();
-    maybe<T> total;
-    if (publishes) total.set(tile.aggregate());
-    if (publishes && id > 0) state.aggregates.publish(id, total.value());
+    maybe<T> aggregate;
+    if (publishes) aggregate.set(tile.aggregate());
+    if (publishes && id > 0) state.aggregates.publish(id, aggregate.value());
     simt::synchronize_warp();
     lane_exchange<T> exchange(shared.exchange);
     if (id > 0)
@@ -135,7 +135,7 @@ decoupled_walk_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type prob
       prefix.set(static_cast<T>(problem.initial.value));
     if (publishes) {
       maybe<T> through = prefix;
-      through.append(op, total.value());
+      through.append(op, aggregate.value());
       state.prefixes.publish(id, through.value());
     }
   }
@@ -169,12 +169,12 @@ struct decoupled_look_back
   template <class Problem, class Launch>
   static void run(const Problem &given, detail::temporary_memory &memory, Launch &launch) {
     auto problem = decoupled_look_back::in_tiles(given, memory, launch);
-    using S = typename decoupled_look_back::template tile<decltype(problem)>;
-    const std::uint64_t tiles = S::count(problem);
+    using tile = typename decoupled_look_back::template tile<decltype(problem)>;
+    const std::uint64_t tiles = tile::count(problem);
     const auto state = detail::prepare_state(problem, static_cast<unsigned>(tiles), memory, launch);
-    auto *const rooms = S::take_rooms(memory, problem);
-    launch(detail::decoupled_walk_kernel<S, Walk, Ids>,
-           detail::block_shape{Threads, sizeof(detail::decoupled_walk_storage<S>)},
+    auto *const rooms = tile::take_rooms(memory, problem);
+    launch(detail::decoupled_walk_kernel<tile, Walk, Ids>,
+           detail::block_shape{Threads, sizeof(detail::decoupled_walk_storage<tile>)},
            detail::launch_grid{tiles}, problem, rooms, state);
   }
 };

@@ -212,7 +212,7 @@ private:
     const int count = sequence_.count();
     return valid_of(sequence_.tile(count - 1)).fill_tile() ? count : count - 1;
   }
-  /// Full tiles, and then the partial one.
+  /// Reduces and scans the full tiles, then the partial tile if this block has it.
   LOOKBACK_DEVICE void reduce_and_scan() {
     const warp_share share{simt::in_register(scanning_warp() * rows),
                            simt::in_register(scanning_warp() * rows * shape::row_elements)};

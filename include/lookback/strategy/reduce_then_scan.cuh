@@ -18,8 +18,8 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// aggregates(b) = sum of tile b: every thread its own elements serially, then a tree over the
-/// threads.
+/// aggregates[b] = aggregate of tile b: every thread folds its own elements serially, then a tree
+/// over the threads.
 template <class Problem, int Threads, int Items>
 LOOKBACK_KERNEL(Threads, simt::resident_blocks(Threads, Threads <= 512 ? 1024 / Threads : 1))
 reduce_tiles_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
@@ -48,7 +48,7 @@ reduce_tiles_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   if (simt::thread_index() == 0) construct(aggregates[simt::block_index()], values[0]);
 }
 
-/// Scans every tile, with what `aggregates` says is to its left.
+/// Scans every tile from its prefix; `aggregates` holds their inclusive scan.
 template <class Tile>
 LOOKBACK_KERNEL(Tile::threads, simt::resident_blocks(Tile::threads, Tile::resident))
 scan_from_aggregates_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type problem,
@@ -89,22 +89,22 @@ struct reduce_then_scan
   static void run(const Problem &given, detail::temporary_memory &memory, Launch &launch) {
     using T = typename Problem::accumulator;
     auto problem = reduce_then_scan::in_tiles(given, memory, launch);
-    using S = typename reduce_then_scan::template tile<decltype(problem)>;
-    const std::uint64_t tiles = S::count(problem);
+    using tile = typename reduce_then_scan::template tile<decltype(problem)>;
+    const std::uint64_t tiles = tile::count(problem);
     T *aggregates = nullptr;
     detail::prepare(problem, static_cast<unsigned>(tiles), nullptr, 0, memory, launch);
     if (tiles > 1) {
       aggregates = memory.take<T>(tiles);
-      launch(detail::reduce_tiles_kernel<decltype(problem), Threads, S::elements / Threads>,
-             detail::block_shape{Threads, S::elements * sizeof(T)}, detail::launch_grid{tiles},
+      launch(detail::reduce_tiles_kernel<decltype(problem), Threads, tile::elements / Threads>,
+             detail::block_shape{Threads, tile::elements * sizeof(T)}, detail::launch_grid{tiles},
              problem, aggregates);
       run(detail::make_problem<true, T>(aggregates, aggregates, problem.op, detail::no_initial{})
               .over({tiles}),
           memory, launch);
     }
-    auto *const rooms = S::take_rooms(memory, problem);
-    launch(detail::scan_from_aggregates_kernel<S>,
-           detail::block_shape{Threads, sizeof(typename S::storage)}, detail::launch_grid{tiles},
+    auto *const rooms = tile::take_rooms(memory, problem);
+    launch(detail::scan_from_aggregates_kernel<tile>,
+           detail::block_shape{Threads, sizeof(typename tile::storage)}, detail::launch_grid{tiles},
            problem, rooms, aggregates);
   }
 };

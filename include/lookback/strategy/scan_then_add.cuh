@@ -33,7 +33,7 @@ scan_tiles_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type problem,
   auto &shared = simt::shared_memory<typename Tile::storage>();
   Tile tile(problem, simt::block_index(), shared, rooms);
   tile.scan();
-  if (simt::block_count() == 1) { // nothing to add but what was there before
+  if (simt::block_count() == 1) { // only the initial value is left to add
     maybe<typename Tile::T> before;
     if constexpr (initial::exists) before.set(static_cast<typename Tile::T>(problem.initial.value));
     tile.store(tile.share(before));
@@ -43,7 +43,7 @@ scan_tiles_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type problem,
   if (simt::thread_index() == 0) construct(aggregates[simt::block_index()], tile.aggregate());
 }
 
-/// y(i) = (sum of all tiles before) . scanned(i)
+/// y(i) = (prefix of the tile) . scanned(i)
 template <class Tile>
 LOOKBACK_KERNEL(Tile::threads, simt::resident_blocks(Tile::threads, Tile::resident))
 add_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type problem,
@@ -60,8 +60,7 @@ add_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type problem,
   if (partials_in_output<Problem> && !left.exists()) return;
   constexpr int items_a_thread = Tile::elements / Tile::threads;
   constexpr bool needs_item = Problem::sink_type::needs_item;
-  uninitialized_array<T, items_a_thread>
-      partials; // all on their way before the first is waited for
+  uninitialized_array<T, items_a_thread> partials; // all loads are issued before the first is used
   for_each_strided<Tile::threads, items_a_thread>(
       Problem::inclusive ? 0 : 1, own.valid,
       [&](int k, int i) { construct(partials[k], scanned[first + i]); });
@@ -99,8 +98,8 @@ struct scan_then_add
   static void run(const Problem &given, detail::temporary_memory &memory, Launch &launch) {
     using T = typename Problem::accumulator;
     auto problem = scan_then_add::in_tiles(given, memory, launch);
-    using S = typename scan_then_add::template tile<decltype(problem)>;
-    const std::uint64_t tiles = S::count(problem);
+    using tile = typename scan_then_add::template tile<decltype(problem)>;
+    const std::uint64_t tiles = tile::count(problem);
     T *scanned = nullptr, *items = nullptr, *aggregates = nullptr;
     if (tiles > 1) {
       if constexpr (detail::partials_in_output<Problem>)
@@ -111,14 +110,15 @@ struct scan_then_add
       aggregates = memory.take<T>(tiles);
     }
     detail::prepare(problem, static_cast<unsigned>(tiles), nullptr, 0, memory, launch);
-    auto *const rooms = S::take_rooms(memory, problem);
-    launch(detail::scan_tiles_kernel<S>, detail::block_shape{Threads, sizeof(typename S::storage)},
-           detail::launch_grid{tiles}, problem, rooms, scanned, items, aggregates);
+    auto *const rooms = tile::take_rooms(memory, problem);
+    launch(detail::scan_tiles_kernel<tile>,
+           detail::block_shape{Threads, sizeof(typename tile::storage)}, detail::launch_grid{tiles},
+           problem, rooms, scanned, items, aggregates);
     if (tiles == 1) return;
     run(detail::make_problem<true, T>(aggregates, aggregates, problem.op, detail::no_initial{})
             .over({tiles}),
         memory, launch);
-    launch(detail::add_kernel<S>, detail::block_shape{Threads, 0}, detail::launch_grid{tiles},
+    launch(detail::add_kernel<tile>, detail::block_shape{Threads, 0}, detail::launch_grid{tiles},
            problem, scanned, items, aggregates);
   }
 };

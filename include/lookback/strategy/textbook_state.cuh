@@ -13,15 +13,15 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// What the blocks of a single-pass strategy tell each other, a cell a tile: its own sum, and
-/// the sum of everything up to its end.
+/// State shared by the blocks of a single-pass strategy: for each tile, the statuses of its
+/// aggregate and of its inclusive prefix.
 template <class T>
 struct textbook_state {
   unsigned *next = nullptr; // zero before the first use
   tile_status<T> aggregates, prefixes;
 
-  /// The number of blocks that started before this one, in every thread. Blocks with lower ids
-  /// are already running.
+  /// Draws the block's dynamic tile id, the same in every thread: the number of blocks that started
+  /// before it. Blocks with lower ids are already running.
   template <class Storage>
   LOOKBACK_DEVICE unsigned draw_id(Storage &shared) const {
     if (simt::thread_index() == 0) shared.tile_id = simt::fetch_increment(next);
@@ -47,8 +47,8 @@ void prepare(Problem &problem, unsigned tiles, std::uint64_t *zeroed, std::size_
   }
 }
 
-/// The state of a single pass over `tiles` tiles, empty when the next kernel starts;
-/// `problem` knows its keys.
+/// The state of a single pass over `tiles` tiles, empty when the next kernel starts. `problem` then
+/// reads the saved keys.
 template <class Problem, class Launch>
 auto prepare_state(Problem &problem, unsigned tiles, temporary_memory &memory, Launch &launch) {
   using T = typename Problem::accumulator;

@@ -24,8 +24,9 @@ LOOKBACK_DEVICE bool as_vectors(const Problem &problem) {
       problem.sink.output);
 }
 
-/// Gives the sink the total if it wants it: called with `through`, everything up to the last valid
-/// item of a vector, which begins at item `first` of tile `tile`.
+/// Called for every vector if the sink wants the total; only the one with the scan's last item
+/// passes it on. `through`: the prefix including this vector, whose first item is item `first` of
+/// tile `tile`.
 template <class Problem, class T>
 LOOKBACK_DEVICE void set_total([[maybe_unused]] const Problem &problem,
                                [[maybe_unused]] unsigned tile, [[maybe_unused]] int first,

@@ -9,9 +9,9 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Rows first_row .. first_row + Count - 1 of tile `tile`, which is in `stage`. Their results go to
-/// `output`. The members count rows from first_row. `Full`: the tile is full. `Aligned`: the input
-/// is known to be aligned to 16 bytes.
+/// Rows first_row .. first_row + Count - 1 of tile `tile`, which is in `stage`. `output`: where the
+/// results of row first_row go. The members count rows from first_row. `Full`: the tile is full.
+/// `Aligned`: the input is known to be aligned to 16 bytes.
 template <class Problem, class Source, int Count, bool Full, bool Aligned>
 struct warp_rows {
   using problem_type = Problem;
