@@ -6,7 +6,7 @@
 // Without a CUDA compiler, it contains lookback::host only.
 #pragma once
 
-#include <lookback/selection.cuh>
+#include <lookback/scan.cuh>
 
 #if defined(__CUDACC__)
 
