@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The host driver: lookback::host and other scans on the CPU.
+// The host driver: lookback::host and other scans and selections on the CPU.
 #include "comparison.hpp"
 
 #include <lookback/execution_policy.cuh>
+#include <thrust/copy.h>
 #include <thrust/scan.h>
 #include <thrust/system/omp/execution_policy.h>
 #include <thrust/system/tbb/execution_policy.h>
@@ -47,13 +48,14 @@ private:
 };
 buffer source, target, expected;
 
-/// Small integers around zero: their sums are exact in every type and every order of evaluation.
+/// Small integers around zero, half of them even: their sums are exact in every type and every
+/// order of evaluation.
 template <class T>
 void fill(T *values, long long n) {
   tbb::parallel_for(0LL, n, [values, start = perf::seed()](long long i) {
     std::uint64_t bits = (start + i) * 0x9e3779b97f4a7c15u;
     bits = (bits ^ (bits >> 31)) * 0x94d049bb133111ebu;
-    values[i] = static_cast<T>(static_cast<int>((bits >> 32) % 9) - 4);
+    values[i] = static_cast<T>(static_cast<int>((bits >> 32) % 8) - 4);
   });
 }
 
@@ -81,50 +83,59 @@ void tbb_scan(const T *in, T *out, long long n) {
       [](T left, T right) { return static_cast<T>(left + right); });
 }
 
-/// A cell of `scan(in, out, n)`, checked against a serial sum in every repetition, then timed by
-/// the host's clock. Short calls are timed a thousand at a time, since reading the clock takes
-/// longer than one of them.
-template <class T, class Scan>
-cell inclusive_sum(const char *contender, const char *type, long long n, Scan scan,
-                   bool copies = false) {
+/// A cell of `run(in, out, n)`, checked in every repetition against `expect(in, reference, n)`,
+/// which returns the end of what it writes, then timed by the host's clock. Short calls are timed a
+/// thousand at a time, since reading the clock takes longer than one of them.
+template <class T, class Run, class Expect>
+cell cell_of(const char *contender, const char *call, const char *type, long long n,
+             long long bytes, Run run, Expect expect) {
   const auto prepare = [=]() -> timed_run {
     T *in = source.reserve<T>(n), *out = target.reserve<T>(n), *reference = expected.reserve<T>(n);
     fill(in, n);
-    if (copies)
-      std::copy(in, in + n, reference);
-    else
-      std::partial_sum(in, in + n, reference, [](T a, T b) { return static_cast<T>(a + b); });
+    const long long results = expect(in, reference, n) - reference;
     std::memset(static_cast<void *>(out), 0x5a, n * sizeof(T));
-    scan(in, out, n);
-    const long long wrong = std::mismatch(out, out + n, reference).first - out;
-    if (wrong < n)
+    run(in, out, n);
+    const long long wrong = std::mismatch(out, out + results, reference).first - out;
+    if (wrong < results)
       throw std::runtime_error(
-          "wrong output at element " + std::to_string(wrong) + " of " + std::to_string(n) +
+          "wrong output at element " + std::to_string(wrong) + " of " + std::to_string(results) +
           "; LOOKBACK_PERF_SEED=" + std::to_string(perf::seed()) + " repeats the input");
     return [=] {
       const int calls = n < 1024 ? 1000 : 1;
       const auto start = std::chrono::steady_clock::now();
       for (int i = 0; i < calls; ++i) {
-        scan(in, out, n);
+        run(in, out, n);
         benchmark::ClobberMemory();
       }
       const auto end = std::chrono::steady_clock::now();
       return std::chrono::duration<double, std::micro>(end - start).count() / calls;
     };
   };
-  const long long bytes = 2 * n * static_cast<long long>(sizeof(T));
   const bool large = bytes > (32 << 20);
-  return {contender, "inclusive_sum", type, n, bytes, prepare, large ? 3 : 5, large ? 3 : 9};
+  return {contender, call, type, n, bytes, prepare, large ? 3 : 5, large ? 3 : 9};
+}
+
+/// A copy of the bytes that a call must move, half of which are read.
+template <class T>
+cell memcpy_cell(const char *call, const char *type, long long n, long long bytes) {
+  const auto items = bytes / 2 / static_cast<long long>(sizeof(T));
+  return cell_of<T>(
+      "memcpy", call, type, n, bytes,
+      [=](const T *in, T *out, long long) { threaded_memcpy(out, in, items * sizeof(T)); },
+      [=](const T *in, T *out, long long) { return std::copy(in, in + items, out); });
 }
 
 template <class T>
 void add_inclusive_sum(std::vector<cell> &cells, const char *type) {
+  const auto expect = [](const T *in, T *out, long long n) {
+    return std::partial_sum(in, in + n, out, [](T a, T b) { return static_cast<T>(a + b); });
+  };
   std::vector<int> exponents = perf::exponents(0, 8, 1);
   for (const int e : perf::exponents(10, 26, 4)) exponents.push_back(e);
   for (const int e : exponents) {
-    const long long n = 1LL << e;
+    const long long n = 1LL << e, bytes = 2 * n * static_cast<long long>(sizeof(T));
     const auto add = [&](const char *contender, auto scan) {
-      cells.push_back(inclusive_sum<T>(contender, type, n, scan));
+      cells.push_back(cell_of<T>(contender, "inclusive_sum", type, n, bytes, scan, expect));
     };
     const auto add_policy = [&](const char *contender, const auto &policy) {
       add(contender, [policy](const T *in, T *out, long long n) {
@@ -139,9 +150,32 @@ void add_inclusive_sum(std::vector<cell> &cells, const char *type) {
     // system's tag.
     add_policy("thrust_tbb", thrust::tbb::tag{});
     add("tbb", tbb_scan<T>);
-    cells.push_back(inclusive_sum<T>(
-        "memcpy", type, n,
-        [](const T *in, T *out, long long n) { threaded_memcpy(out, in, n * sizeof(T)); }, true));
+    cells.push_back(memcpy_cell<T>("inclusive_sum", type, n, bytes));
+  }
+}
+
+/// Half of the items are kept, at random: no branch can be predicted.
+template <class T>
+void add_select_if_50(std::vector<cell> &cells, const char *type) {
+  const auto is_even = [](T x) { return x % 2 == 0; };
+  const auto expect = [=](const T *in, T *out, long long n) {
+    return std::copy_if(in, in + n, out, is_even);
+  };
+  for (const int e : perf::exponents(10, 26, 4)) {
+    const long long n = 1LL << e, bytes = (n + n / 2) * static_cast<long long>(sizeof(T));
+    const auto add = [&](const char *contender, auto select) {
+      cells.push_back(cell_of<T>(contender, "select_if_50", type, n, bytes, select, expect));
+    };
+    const auto add_policy = [&](const char *contender, const auto &policy) {
+      add(contender, [=](const T *in, T *out, long long n) {
+        thrust::copy_if(policy, in, in + n, out, is_even);
+      });
+    };
+    add_policy("lookback", lookback::host);
+    add("std", expect);
+    add_policy("thrust_omp", thrust::omp::par);
+    add_policy("thrust_tbb", thrust::tbb::tag{}); // as above
+    cells.push_back(memcpy_cell<T>("select_if_50", type, n, bytes));
   }
 }
 
@@ -161,5 +195,9 @@ int main(int argc, char **argv) {
   add_inclusive_sum<std::int64_t>(cells, "i64");
   add_inclusive_sum<float>(cells, "f32");
   add_inclusive_sum<double>(cells, "f64");
+  add_select_if_50<std::int8_t>(cells, "i8");
+  add_select_if_50<std::int16_t>(cells, "i16");
+  add_select_if_50<std::int32_t>(cells, "i32");
+  add_select_if_50<std::int64_t>(cells, "i64");
   return perf::compare(std::move(cells), processor(), argc, argv);
 }

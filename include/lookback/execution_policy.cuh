@@ -6,7 +6,7 @@
 // Without a CUDA compiler, it contains lookback::host only.
 #pragma once
 
-#include <lookback/scan.cuh>
+#include <lookback/selection.cuh>
 
 #if defined(__CUDACC__)
 

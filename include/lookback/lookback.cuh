@@ -12,12 +12,16 @@
 /// |---|---|
 /// | `<lookback/execution_policy.cuh>` | @ref policies for Thrust's scans, @ref host included |
 /// | `<lookback/scan.cuh>` | @ref thrust_scans |
+/// | `<lookback/selection.cuh>` | @ref thrust_selections |
 /// | `<lookback/device_scan.cuh>` | @ref cub_scans |
 /// | `<lookback/catalogue.cuh>` | @ref strategies |
 /// | `<lookback/block_scan.cuh>` | @ref block_scans |
 /// | `<lookback/lookback.cuh>` | all of the above |
 
 /// @defgroup thrust_scans Thrust's scans
+/// @ingroup doors
+
+/// @defgroup thrust_selections Thrust's selections
 /// @ingroup doors
 
 /// @defgroup cub_scans CUB's scans
@@ -42,6 +46,7 @@
 
 #include <lookback/execution_policy.cuh>
 #include <lookback/scan.cuh>
+#include <lookback/selection.cuh>
 #if defined(__CUDACC__)
 #include <lookback/catalogue.cuh>
 #include <lookback/device_scan.cuh>

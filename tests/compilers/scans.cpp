@@ -4,8 +4,13 @@
 
 #include <support/thrust_calls.hpp>
 
+#include <thrust/reduce.h>
+#include <thrust/remove.h>
 #include <thrust/scan.h>
 #include <thrust/transform_scan.h>
+#include <thrust/unique.h>
+
+#include <algorithm>
 
 namespace {
 
@@ -32,4 +37,26 @@ TEST_CASE("lookback::host: the 16 scans") {
     test::visit_scans<through_thrust>(in, check);
     test::visit_scans_by_key<through_thrust>(keys, in, check);
   }
+}
+
+TEST_CASE("lookback::host: selections") {
+  TEST_RANDOM(random);
+  const test::words in = test::random_values<test::word>(700000 + random() % 1000, random);
+  const auto is_odd = [](test::word x) { return x % 2 != 0; };
+  test::words out(in), expected(in);
+  expected.erase(std::remove_if(expected.begin(), expected.end(), is_odd), expected.end());
+  out.erase(thrust::remove_if(lookback::host, out.begin(), out.end(), is_odd), out.end());
+  CHECK_EQ(test::first_difference(out, expected), test::nowhere);
+  const test::words keys = test::random_keys<test::word>(in.size(), random);
+  test::words heads(in.size());
+  expected = out = keys;
+  expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+  out.erase(thrust::unique(lookback::host, out.begin(), out.end()), out.end());
+  CHECK_EQ(test::first_difference(out, expected), test::nowhere);
+  out.resize(in.size());
+  heads.erase(thrust::reduce_by_key(lookback::host, keys.begin(), keys.end(), in.begin(),
+                                    heads.begin(), out.begin())
+                  .first,
+              heads.end());
+  CHECK_EQ(test::first_difference(heads, expected), test::nowhere);
 }

@@ -5,12 +5,14 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
+#include <thrust/partition.h>
 #include <thrust/scan.h>
 #include <thrust/system_error.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <deque>
+#include <numeric>
 #include <vector>
 
 /// Nothing of it can be called on a device, its copy constructor neither. (Not in the unnamed
@@ -22,6 +24,11 @@ struct plus_on_the_host {
 };
 
 namespace {
+
+/// 4 i + 1 and 4 i + 3, and so on, are equal.
+struct is_pair {
+  bool operator()(std::uint32_t a, std::uint32_t b) const { return a / 4 == b / 4; }
+};
 
 bool is_no_device(cudaError_t error) {
   return error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
@@ -76,6 +83,25 @@ TEST_CASE("lookback::host without a device") {
   const plus_on_the_host op;
   thrust::inclusive_scan(lookback::host, sums.begin(), sums.end(), sums.begin(), op);
   CHECK_EQ(sums.back(), static_cast<std::uint32_t>(n));
+}
+
+TEST_CASE("selections by lookback::host without a device") {
+  std::deque<std::uint32_t> values(n), kept(n);
+  std::iota(values.begin(), values.end(), 0u);
+  const auto is_odd = [](std::uint32_t x) { return x % 2 != 0; };
+  CHECK(lookback::copy_if(lookback::host, values.begin(), values.end(), kept.begin(), is_odd) ==
+        kept.begin() + n / 2);
+  CHECK_EQ(kept[n / 2 - 1], n - 1u);
+  CHECK(thrust::partition(lookback::host, values.begin(), values.end(), is_odd) ==
+        values.begin() + n / 2);
+  CHECK_EQ(values[0], 1u);
+  CHECK_EQ(values[n / 2], 0u);
+  std::vector<std::uint32_t> sums(n);
+  const auto ends =
+      lookback::reduce_by_key(lookback::host, values.begin(), values.end(), values.begin(),
+                              kept.begin(), sums.begin(), is_pair{}, plus_on_the_host{});
+  CHECK(ends.second == sums.begin() + n / 2);
+  CHECK_EQ(sums[0], 1u + 3u);
 }
 
 int main(int argc, char **argv) {

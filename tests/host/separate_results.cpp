@@ -6,9 +6,11 @@
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
 
+#include <thrust/copy.h>
 #include <thrust/host_vector.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <thrust/partition.h>
 #include <thrust/scan.h>
 #include <thrust/tuple.h>
 
@@ -20,6 +22,7 @@
 
 namespace {
 
+using lookback::host;
 using byte = std::uint8_t;
 using bits = std::vector<bool>;
 
@@ -203,6 +206,41 @@ TEST_CASE("lookback::host: no word of a proxy's bits is written by two threads")
   }
   for (std::size_t i = 0; i < x.n; ++i)
     if (out.read(x.begin + i) != (x.expected[i] != 0)) FAIL("result ", i, " differs");
+}
+
+TEST_CASE("lookback::host: no word of the bits that a selection writes is written by two threads") {
+  TEST_RANDOM(random);
+  const input x(random);
+  watched_bits out(x.begin + x.n), rejected(x.begin + x.n);
+  const auto at = [&](watched_bits &to) {
+    return bit_iterator(&to, static_cast<std::ptrdiff_t>(x.begin));
+  };
+  const auto kept = [n = std::size_t{0}](byte) mutable { return n++ % 3 != 0; };
+  const byte *const first = x.values.data(), *const last = first + x.n;
+  std::ptrdiff_t count = 0;
+  SUBCASE("copies") { count = thrust::copy_if(host, first, last, at(out), kept) - at(out); }
+  SUBCASE("one part of a partition") {
+    std::vector<byte> others(x.n);
+    count = thrust::partition_copy(host, first, last, at(out), others.data(), kept).first - at(out);
+  }
+  SUBCASE("the other part") {
+    std::vector<byte> others(x.n);
+    thrust::partition_copy(host, first, last, others.data(), at(rejected), kept);
+  }
+  CHECK_EQ(out.shared, 0);
+  CHECK_EQ(rejected.shared, 0);
+  CHECK_FALSE((out.who.several() || rejected.who.several()));
+  // The calling thread alone calls the predicate, in order.
+  std::ptrdiff_t rank = 0, others = 0;
+  for (std::size_t i = 0; i < x.n; ++i) {
+    const bool is_kept = i % 3 != 0, bit = x.values[i] != 0;
+    const std::ptrdiff_t place = is_kept ? rank++ : others++;
+    if (is_kept && place < count && out.read(x.begin + static_cast<std::size_t>(place)) != bit)
+      FAIL("result ", place, " differs");
+    if (!is_kept && count == 0 && rejected.read(x.begin + static_cast<std::size_t>(place)) != bit)
+      FAIL("rejected item ", place, " differs");
+  }
+  CHECK((count == 0 || count == rank));
 }
 
 TEST_CASE("lookback::host: std::vector<bool> behind a wrapper has one thread") {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The cells between threads of the operating system, under ThreadSanitizer, with delays where they
 // hurt: without them a weakened order goes unnoticed, since the write has long arrived when the
-// flag is seen.
+// flag is seen. Selections in place, too: which tile may write when.
 #include <lookback/host/host_look_back.cuh>
+#include <lookback/host/host_selection.cuh>
 
 #include <support/operators.hpp>
 #include <support/random.hpp>
@@ -128,5 +129,35 @@ TEST_CASE("the walk of lookback::host") {
     for (std::size_t i = 0; i < n; ++i)
       right = right && output[i] == test::interval{1, static_cast<std::uint32_t>(i) + 2};
     REQUIRE(right);
+  }
+}
+/// Equal quotients; now and then it takes long.
+struct equal_with_jitter {
+  std::uint32_t divisor;
+  bool operator()(std::uint32_t a, std::uint32_t b) const {
+    if (a % 4096 == 0) jitter();
+    return a / divisor == b / divisor;
+  }
+};
+/// With divisor 1, nothing is removed: every tile writes its own items, the last of which its right
+/// neighbour compares with.
+TEST_CASE("the first of equal ones, in place, on several threads") {
+  TEST_RANDOM(random);
+  namespace core = lookback::detail;
+  using number = std::uint32_t;
+  constexpr std::ptrdiff_t tile = core::selection_tile<number>();
+  for (number repetition = 0; repetition < 6; ++repetition) {
+    const number divisor = repetition % 2 == 0 ? 1 : 3;
+    const auto n = static_cast<std::ptrdiff_t>(tile * (8 + random() % 8) + random() % tile);
+    std::vector<number> values;
+    for (number i = 0; i < static_cast<number>(n); ++i) values.push_back(i + divisor);
+    using which = core::by_predecessor<number *, equal_with_jitter, number>;
+    using rule = core::kept_to<number *, which, number *>;
+    number *const first = values.data();
+    const which differs(first, n, {divisor});
+    const auto kept = core::threaded_selection<rule>(rule{first, differs, first}, n).run(threads);
+    REQUIRE_EQ(kept, (n - 1) / divisor + 1);
+    for (std::ptrdiff_t i = 0; i < kept; ++i)
+      REQUIRE_EQ(values[static_cast<std::size_t>(i)], (static_cast<number>(i) + 1) * divisor);
   }
 }

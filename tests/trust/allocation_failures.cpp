@@ -7,15 +7,22 @@
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
 
+#include <thrust/copy.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <thrust/partition.h>
+#include <thrust/reduce.h>
 #include <thrust/scan.h>
+#include <thrust/unique.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <new>
+#include <string>
 
 namespace {
 
@@ -58,6 +65,13 @@ void operator delete(void *memory, std::size_t, std::align_val_t) noexcept { dea
 void operator delete[](void *memory, std::size_t, std::align_val_t) noexcept { deallocate(memory); }
 
 namespace {
+
+struct first_of_two {
+  template <class T>
+  T operator()(const T &a, const T &) const {
+    return a;
+  }
+};
 
 /// Calls `scan` until no allocation of it fails, with the k-th failing in turn. `expected` is what
 /// it writes to `out`.
@@ -110,7 +124,42 @@ void at_every_size(const char *name, Operator op) {
   }
 }
 
+/// Selections with as many results as items. If `T` owns memory, `a` and `b` own equally much.
+template <class T>
+void selections(const char *name, std::size_t n, const T &a, const T &b) {
+  std::vector<T> in, out(n, a), parted;
+  for (std::size_t i = 0; i < n; ++i) in.push_back(i % 3 == 0 ? a : b);
+  const auto is_a = [&](const T &x) { return x == a; };
+  std::copy_if(in.begin(), in.end(), std::back_inserter(parted), is_a);
+  std::remove_copy_if(in.begin(), in.end(), std::back_inserter(parted), is_a);
+  at_every_allocation(name, out, in, [&] {
+    thrust::copy_if(lookback::host, in.data(), in.data() + n, out.data(),
+                    [](const T &) { return true; });
+  });
+  at_every_allocation(name, out, parted, [&] {
+    std::copy(in.begin(), in.end(), out.begin());
+    thrust::partition(lookback::host, out.data(), out.data() + n, is_a);
+  });
+  at_every_allocation(name, out, in, [&] {
+    thrust::unique_copy(lookback::host, in.data(), in.data() + n, out.data(),
+                        [](const T &, const T &) { return false; });
+  });
+  std::vector<T> heads(n, a);
+  at_every_allocation(name, out, in, [&] {
+    thrust::reduce_by_key(
+        lookback::host, in.data(), in.data() + n, in.data(), heads.data(), out.data(),
+        [](const T &, const T &) { return false; }, first_of_two{});
+  });
+}
+
 } // namespace
+
+TEST_CASE("selections by lookback::host: an allocation that fails, each in turn") {
+  for (const std::size_t n : {1, 5000, 700000}) selections<std::uint64_t>("words", n, 1, 2);
+  for (const std::size_t n : {1, 30})
+    selections<std::string>("strings", n, "a string of another allocation",
+                            "a string of its own allocation");
+}
 
 TEST_CASE("lookback::host: an allocation that fails, each in turn") {
   at_every_size<std::uint32_t>("words", test::compose_words{});

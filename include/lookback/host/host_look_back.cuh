@@ -4,14 +4,12 @@
 // Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002.
 #pragma once
 
+#include <lookback/host/crew.cuh>
 #include <lookback/host/integer_sum.cuh>
 #include <lookback/host/shared_state.cuh>
 
 #include <atomic>
-#include <exception>
 #include <memory>
-#include <system_error>
-#include <thread>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -45,17 +43,7 @@ public:
   /// thread, the first exception is rethrown when all threads have ended; the output is then
   /// written in part.
   void run(std::size_t threads) {
-    {
-      crew helpers{std::make_unique<std::thread[]>(threads)};
-      try {
-        for (; helpers.started + 1 < threads; ++helpers.started)
-          helpers.threads[helpers.started] = std::thread([this] { work(); });
-      } catch (const std::system_error &) {
-        // Fewer threads then: those that have started scan all tiles.
-      }
-      work();
-    }
-    if (error_ != nullptr) std::rethrow_exception(error_);
+    crew_.run(threads, [this] { work(); });
   }
 
 private:
@@ -63,38 +51,23 @@ private:
   /// would evict everything else, and one another.
   static constexpr std::uint64_t streamed_from = (std::uint64_t{1} << 25) / shape::element_bytes;
 
-  /// Threads that are joined on every exit.
-  struct crew {
-    std::unique_ptr<std::thread[]> threads;
-    std::size_t started = 0;
-    ~crew() {
-      while (started > 0) threads[--started].join();
-    }
-  };
-  /// Thrown by a wait that would never end because another thread has failed.
-  struct abandoned {};
-
   /// Draws batches until there are none left. The tiles of the next batch are reduced between the
   /// scans of the current batch's tiles, so that reads, computation and writes overlap. Batches are
   /// drawn in order, and no thread waits between drawing a batch and publishing its aggregates, so
   /// every wait ends.
-  void work() noexcept {
-    try {
-      batch batches[2];
-      for (auto &one : batches)
-        for (auto &tile : one) tile = std::make_unique<tile_scan>(problem_, streams_);
-      std::size_t begin = draw_batch();
-      simt::line_prefetcher none;
-      for (std::size_t id = begin; id < end_of(begin); ++id)
-        reduce(*batches[0][id - begin], id, none);
-      for (int current = 0; begin < tiles_ && !failed_.load(std::memory_order_relaxed);
-           current ^= 1)
-        begin = scan_batch(begin, batches[current], batches[current ^ 1]);
-    } catch (const abandoned &) {
-    } catch (...) {
-      if (!failed_.exchange(true)) error_ = std::current_exception();
-    }
-    simt::order_streams();
+  void work() {
+    struct at_the_end {
+      ~at_the_end() { simt::order_streams(); }
+    } const order_streams{};
+    batch batches[2];
+    for (auto &one : batches)
+      for (auto &tile : one) tile = std::make_unique<tile_scan>(problem_, streams_);
+    std::size_t begin = draw_batch();
+    simt::line_prefetcher none;
+    for (std::size_t id = begin; id < end_of(begin); ++id)
+      reduce(*batches[0][id - begin], id, none);
+    for (int current = 0; begin < tiles_ && !crew_.has_failed(); current ^= 1)
+      begin = scan_batch(begin, batches[current], batches[current ^ 1]);
   }
 
   /// Scans the batch `tiles`, which begins with tile `begin`, and reduces the next batch to
@@ -136,22 +109,13 @@ private:
                 prefetcher);
   }
 
-  template <class Ready>
-  void wait_until(Ready ready) {
-    for (int polls = 0; !ready(); ++polls) {
-      if (failed_.load(std::memory_order_relaxed)) throw abandoned{};
-      // The awaited thread may need this core.
-      if (polls > 100) std::this_thread::yield();
-    }
-  }
-
   /// G(group), the prefix of `group` >= 1. The nearest published prefix is extended serially. This
   /// is the tree's own fold, so the bits do not depend on which prefix it was.
   maybe<T> prefix_of_group(std::size_t group, decltype(Problem::op) &op) {
     typename tile_status<T, host_memory>::reading prefix, aggregate;
     std::size_t nearest = group - 1;
     for (;;) {
-      wait_until([&] {
+      crew_.wait_until([&] {
         prefix = group_prefixes_.read(nearest);
         if (prefix.ready() || nearest == 0) return prefix.ready();
         aggregate = group_aggregates_.read(nearest);
@@ -179,7 +143,7 @@ private:
     lanes<T> aggregates;
     for (std::size_t id = first; id < begin; ++id) {
       typename tile_status<T, host_memory>::reading seen;
-      wait_until([&] { return (seen = tile_aggregates_.read(id)).ready(); });
+      crew_.wait_until([&] { return (seen = tile_aggregates_.read(id)).ready(); });
       aggregates.set(static_cast<int>(id - first), seen.value());
     }
     for (std::size_t id = begin; id < end; ++id)
@@ -208,8 +172,7 @@ private:
   saved_boundary<typename Problem::input_type> boundary_;
   owned_tile_status<T> tile_aggregates_, group_aggregates_, group_prefixes_;
   std::atomic<std::size_t> next_batch_{0};
-  std::atomic<bool> failed_{false};
-  std::exception_ptr error_; // written by the first thread that fails, read when all have ended
+  crew crew_;
 };
 
 } // namespace detail

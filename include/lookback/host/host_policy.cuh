@@ -22,8 +22,8 @@ inline namespace LOOKBACK_ABI {
 
 /// Base of lookback's CPU policies; a program may derive its own policies from it.
 ///
-/// It derives from Thrust's C++ system, so every algorithm that is not a scan runs there. For
-/// scans, lookback's overloads are a better match than Thrust's.
+/// It derives from Thrust's C++ system, so every algorithm that is neither a scan nor a selection
+/// runs there. For these, lookback's overloads are a better match than Thrust's.
 /// @ingroup host
 template <class Derived>
 struct host_execution_policy : thrust::cpp::execution_policy<Derived> {};
@@ -32,15 +32,15 @@ struct host_execution_policy : thrust::cpp::execution_policy<Derived> {};
 /// @ingroup host
 struct host_t : host_execution_policy<host_t> {};
 
-/// Thrust policy: scans run on lookback on the threads of the CPU, every other algorithm on
-/// Thrust's C++ system.
+/// Thrust policy: scans and selections run on lookback on the threads of the CPU, every other
+/// algorithm on Thrust's C++ system.
 ///
 /// @code
 /// thrust::inclusive_scan(lookback::host, values.begin(), values.end(), sums.begin());
 /// @endcode
 ///
-/// The calls are @ref thrust_scans. No CUDA compiler is needed. A call returns when its results are
-/// written.
+/// The calls are @ref thrust_scans and @ref thrust_selections. No CUDA compiler is needed. A call
+/// returns when its results are written.
 ///
 /// - *Threads*: from 4 MB on, one thread for each 2 MB, at most one a core. All threads use the
 ///   iterators, and each calls a copy of the operator. The calling thread alone computes results

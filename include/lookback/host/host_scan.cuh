@@ -24,17 +24,6 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Bytes of input that justify another thread: what a core scans while a thread is started.
-inline constexpr std::int64_t bytes_per_thread = 2 << 20;
-
-/// Threads for `bytes` bytes: one for each `bytes_per_thread`, at most one for each core.
-inline std::size_t useful_threads(std::int64_t bytes) {
-  if (bytes < 2 * bytes_per_thread) return 1;
-  const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  return static_cast<std::size_t>(
-      std::max<std::int64_t>(1, std::min(bytes / bytes_per_thread, cores)));
-}
-
 /// Scans a problem that fits in `tile`.
 template <class Tile, class Problem>
 void scan_one_tile(Tile &tile, const Problem &problem) {
