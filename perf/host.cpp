@@ -48,14 +48,15 @@ private:
 };
 buffer source, target, expected;
 
-/// Small integers around zero, half of them even: their sums are exact in every type and every
+/// Integers from -4 to 4 but 0, half of them even: their sums are exact in every type and every
 /// order of evaluation.
 template <class T>
 void fill(T *values, long long n) {
   tbb::parallel_for(0LL, n, [values, start = perf::seed()](long long i) {
     std::uint64_t bits = (start + i) * 0x9e3779b97f4a7c15u;
     bits = (bits ^ (bits >> 31)) * 0x94d049bb133111ebu;
-    values[i] = static_cast<T>(static_cast<int>((bits >> 32) % 8) - 4);
+    const int value = static_cast<int>((bits >> 32) % 8) - 4;
+    values[i] = static_cast<T>(value < 0 ? value : value + 1);
   });
 }
 
@@ -69,7 +70,7 @@ void threaded_memcpy(void *to, const void *from, std::size_t bytes) {
 }
 
 template <class T>
-void tbb_scan(const T *in, T *out, long long n) {
+T *tbb_scan(const T *in, T *out, long long n) {
   using range = tbb::blocked_range<long long>;
   tbb::parallel_scan(
       range(0, n), T{},
@@ -81,10 +82,11 @@ void tbb_scan(const T *in, T *out, long long n) {
         return sum;
       },
       [](T left, T right) { return static_cast<T>(left + right); });
+  return out + n;
 }
 
 /// A cell of `run(in, out, n)`, checked in every repetition against `expect(in, reference, n)`,
-/// which returns the end of what it writes, then timed by the host's clock. Short calls are timed a
+/// then timed by the host's clock. Both return the end of what they write. Short calls are timed a
 /// thousand at a time, since reading the clock takes longer than one of them.
 template <class T, class Run, class Expect>
 cell cell_of(const char *contender, const char *call, const char *type, long long n,
@@ -94,7 +96,8 @@ cell cell_of(const char *contender, const char *call, const char *type, long lon
     fill(in, n);
     const long long results = expect(in, reference, n) - reference;
     std::memset(static_cast<void *>(out), 0x5a, n * sizeof(T));
-    run(in, out, n);
+    const auto end = run(in, out, n);
+    if (end != out + results) throw std::runtime_error("wrong end of the output");
     const long long wrong = std::mismatch(out, out + results, reference).first - out;
     if (wrong < results)
       throw std::runtime_error(
@@ -121,7 +124,9 @@ cell memcpy_cell(const char *call, const char *type, long long n, long long byte
   const auto items = bytes / 2 / static_cast<long long>(sizeof(T));
   return cell_of<T>(
       "memcpy", call, type, n, bytes,
-      [=](const T *in, T *out, long long) { threaded_memcpy(out, in, items * sizeof(T)); },
+      [=](const T *in, T *out, long long) {
+        return threaded_memcpy(out, in, items * sizeof(T)), out + items;
+      },
       [=](const T *in, T *out, long long) { return std::copy(in, in + items, out); });
 }
 
@@ -139,11 +144,12 @@ void add_inclusive_sum(std::vector<cell> &cells, const char *type) {
     };
     const auto add_policy = [&](const char *contender, const auto &policy) {
       add(contender, [policy](const T *in, T *out, long long n) {
-        thrust::inclusive_scan(policy, in, in + n, out);
+        return thrust::inclusive_scan(policy, in, in + n, out);
       });
     };
     add_policy("lookback", lookback::host);
-    add("std", [](const T *in, T *out, long long n) { std::inclusive_scan(in, in + n, out); });
+    add("std",
+        [](const T *in, T *out, long long n) { return std::inclusive_scan(in, in + n, out); });
     // Serial: the OpenMP system of CCCL 3.0 has no scan of its own.
     add_policy("thrust_omp", thrust::omp::par);
     // With thrust::tbb::par CCCL 3.0 runs its serial scan: the overload for TBB takes only the
@@ -168,7 +174,7 @@ void add_select_if_50(std::vector<cell> &cells, const char *type) {
     };
     const auto add_policy = [&](const char *contender, const auto &policy) {
       add(contender, [=](const T *in, T *out, long long n) {
-        thrust::copy_if(policy, in, in + n, out, is_even);
+        return thrust::copy_if(policy, in, in + n, out, is_even);
       });
     };
     add_policy("lookback", lookback::host);

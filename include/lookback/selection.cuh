@@ -18,13 +18,22 @@ template <class Iterator, class = void>
 inline constexpr bool has_random_access = false;
 template <class Iterator>
 inline constexpr bool has_random_access<
-    Iterator, std::void_t<decltype(*(std::declval<Iterator &>() + std::ptrdiff_t{}))>> = true;
+    Iterator, std::void_t<decltype(*(std::declval<Iterator &>() + std::ptrdiff_t{})),
+                          decltype(std::declval<Iterator &>()[std::ptrdiff_t{}]),
+                          decltype(std::declval<Iterator &>() - std::declval<Iterator &>())>> =
+    true;
 
 /// Selects lookback's overloads: for its CPU policies, and iterators with random access. Thrust's
 /// C++ system takes all others.
 template <class Policy, class... Iterators>
 using if_host_policy =
     std::enable_if_t<is_host_policy<Policy>::value && (has_random_access<Iterators> && ...), int>;
+/// For partitions in place. Thrust moves the elements, so it takes those that cannot be copied.
+template <class Policy, class Item, class... Iterators>
+using if_host_policy_copies =
+    std::enable_if_t<is_host_policy<Policy>::value && (has_random_access<Iterators> && ...) &&
+                         std::is_copy_constructible<Item>::value,
+                     int>;
 
 /// The default operator of reduce_by_key(): as Thrust's, it adds numbers in the type of the
 /// results, which makes no difference between integers.
@@ -53,7 +62,8 @@ using sum_as =
 /// - *Iterators*: random access; with others, the call runs on Thrust's C++ system. Only the calls
 ///   in place may write where they read.
 /// - *Predicate*: called once for every element, by several threads, each with a copy of it. The
-///   order of the calls is not specified. `equal` compares neighbours, once each.
+///   order of the calls is not specified. `equal` compares neighbours, once each: if it is not
+///   transitive, the results differ from those of std::unique.
 /// - *Order*: elements keep their relative order, and so do rejected ones. Every partition is
 ///   stable.
 /// - *Element types*: a copy constructor, and what the assignment to the result needs.
@@ -61,9 +71,10 @@ using sum_as =
 /// - *Errors*: the exception of the predicate, the copy or the allocation, after all threads have
 ///   ended. The results are then partly written, and what a call in place has read may be lost.
 /// - *Threads*: as for @ref host.
-/// - *Complexity*: n calls of the predicate, one copy of every element that is kept, and one pass
-///   over memory. Memory for 64 KB of elements a thread; for all rejected elements, in a partition
-///   in place.
+/// - *Complexity*: n calls of the predicate, one pass over memory, a few copies of an element.
+///   Memory for a tile a thread, which is 64 KB of elements or one larger element, or for two in a
+///   partition; for a key and a few words a tile; for all rejected elements, in a partition in
+///   place.
 ///
 /// @{
 
@@ -161,7 +172,7 @@ thrust::pair<Kept, Rejected> stable_partition_copy(const Policy &policy, Input f
 /// Moves every x(i) with predicate(x(i)) before the others, in place. Returns the first of the
 /// others.
 template <class Policy, class Iterator, class Predicate,
-          detail::if_host_policy<Policy, Iterator> = 0>
+          detail::if_host_policy_copies<Policy, detail::value_t<Iterator>, Iterator> = 0>
 Iterator partition(const Policy &, Iterator first, Iterator last, Predicate predicate) {
   return first + detail::partition_in_place(first, last - first,
                                             detail::by_predicate<Predicate, true>{predicate});
@@ -169,7 +180,7 @@ Iterator partition(const Policy &, Iterator first, Iterator last, Predicate pred
 /// Moves every x(i) with predicate(s(i)) before the others, in place. Returns the first of the
 /// others.
 template <class Policy, class Iterator, class Stencil, class Predicate,
-          detail::if_host_policy<Policy, Iterator, Stencil> = 0>
+          detail::if_host_policy_copies<Policy, detail::value_t<Iterator>, Iterator, Stencil> = 0>
 Iterator partition(const Policy &, Iterator first, Iterator last, Stencil stencil,
                    Predicate predicate) {
   return first +
@@ -178,14 +189,14 @@ Iterator partition(const Policy &, Iterator first, Iterator last, Stencil stenci
 }
 /// partition() with the same arguments.
 template <class Policy, class Iterator, class Predicate,
-          detail::if_host_policy<Policy, Iterator> = 0>
+          detail::if_host_policy_copies<Policy, detail::value_t<Iterator>, Iterator> = 0>
 Iterator stable_partition(const Policy &policy, Iterator first, Iterator last,
                           Predicate predicate) {
   return lookback::partition(policy, first, last, predicate);
 }
 /// partition() with the same arguments.
 template <class Policy, class Iterator, class Stencil, class Predicate,
-          detail::if_host_policy<Policy, Iterator, Stencil> = 0>
+          detail::if_host_policy_copies<Policy, detail::value_t<Iterator>, Iterator, Stencil> = 0>
 Iterator stable_partition(const Policy &policy, Iterator first, Iterator last, Stencil stencil,
                           Predicate predicate) {
   return lookback::partition(policy, first, last, stencil, predicate);
@@ -234,9 +245,9 @@ thrust::pair<Keys, Values> unique_by_key(const Policy &policy, Keys first, Keys 
   return lookback::unique_by_key_copy(policy, first, last, values, first, values, equal);
 }
 
-/// For every run of equal keys, as told by `equal` of neighbours: its first key, and the reduction
-/// of its values, v(s) . v(s + 1) ... v(e), in their type. Without `op`, sums; those of numbers are
-/// added in the type of the results, as Thrust does. Returns both ends.
+/// For every run of equal keys, as determined by `equal` on neighbours: its first key, and the
+/// reduction of its values, v(s) . v(s + 1) ... v(e), in their type. Without `op`, sums; those of
+/// numbers are added in the type of the results, as Thrust does. Returns both ends.
 ///
 /// The bits are those of the last element of the run in inclusive_scan_by_key(). Sums of integers
 /// take one pass; others take three, three calls of `equal` for every element, and memory for n

@@ -25,7 +25,7 @@ struct plus_on_the_host {
 
 namespace {
 
-/// 4 i + 1 and 4 i + 3, and so on, are equal.
+/// Numbers of the same quotient by 4 are equal. Among odd numbers in order these are pairs.
 struct is_pair {
   bool operator()(std::uint32_t a, std::uint32_t b) const { return a / 4 == b / 4; }
 };

@@ -4,10 +4,12 @@
 // and comparisons that throw; results that are bits of words.
 #include <lookback/execution_policy.cuh>
 
+#include <support/constant_iterator.hpp>
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
 
 #include <thrust/copy.h>
+#include <thrust/iterator/discard_iterator.h>
 #include <thrust/partition.h>
 #include <thrust/reduce.h>
 #include <thrust/remove.h>
@@ -18,6 +20,7 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -260,4 +263,29 @@ TEST_CASE("selections on the host: a copy or a comparison that throws, and nothi
     owner::limit(owner::unlimited, owner::unlimited);
     REQUIRE(owner::alive == alive);
   }
+}
+
+TEST_CASE("partition on the host: items that can only be moved are Thrust's") {
+  std::vector<std::unique_ptr<int>> x;
+  for (int i = 0; i < 10; ++i) x.push_back(std::make_unique<int>(i));
+  const auto end = thrust::partition(host, x.begin(), x.end(),
+                                     [](const std::unique_ptr<int> &i) { return *i % 2 != 0; });
+  CHECK(end - x.begin() == 5);
+  for (auto it = x.begin(); it != x.end(); ++it) CHECK((**it % 2 != 0) == (it < end));
+}
+
+TEST_CASE("reduce_by_key on the host: lengths of runs, from a constant") {
+  TEST_RANDOM(random);
+  std::vector<int> keys, lengths;
+  while (keys.size() < 100000) {
+    lengths.push_back(1 + static_cast<int>(random() % 5000));
+    keys.insert(keys.end(), static_cast<std::size_t>(lengths.back()),
+                static_cast<int>(lengths.size()));
+  }
+  std::vector<int> counted(keys.size());
+  const auto ends =
+      thrust::reduce_by_key(host, keys.begin(), keys.end(), test::constant_iterator(1),
+                            thrust::make_discard_iterator(), counted.begin());
+  counted.erase(ends.second, counted.end());
+  CHECK(counted == lengths);
 }

@@ -57,7 +57,8 @@ struct equals {
 /// may need operands of one type.
 template <class Key, class Reference, class A, class B, class Equal>
 bool are_equal(A &&a, B &&b, Equal &equal) {
-  if constexpr (std::is_lvalue_reference<Reference>::value) {
+  using referred = std::remove_cv_t<std::remove_reference_t<Reference>>;
+  if constexpr (std::is_lvalue_reference<Reference>::value && std::is_same<referred, Key>::value) {
     return static_cast<bool>(equal(static_cast<Reference>(a), static_cast<Reference>(b)));
   } else {
     Key left = static_cast<Key>(a), right = static_cast<Key>(b);
@@ -68,12 +69,13 @@ bool are_equal(A &&a, B &&b, Equal &equal) {
 #if defined(__CUDA_ARCH__)
 
 // nvcc's pass for device code compiles no host function, so it need not read the headers of host/.
-// These only tell it which of the user's functions are called: it warns of those that are not.
+// These only show it the calls of the user's functions: it warns about functions that are never
+// called.
 
 template <class Input, class Output, class Which>
 Output copy_kept(Input first, Input, Output result, Which which) {
   auto &&x = first[0];
-  which(0, x);
+  static_cast<void>(which(0, x));
   return result;
 }
 template <class Input, class Kept, class Rejects, class Which>
@@ -104,7 +106,7 @@ thrust::pair<KeysOut, ValuesOut> reduce_runs(Keys keys, std::ptrdiff_t n, Values
   using T = value_t<Values>;
   detail::count_heads(keys, n, equal);
   const T x(values[0]);
-  op(x, x);
+  static_cast<void>(op(x, x));
   return {keys_result, values_result};
 }
 
@@ -145,7 +147,7 @@ constexpr std::ptrdiff_t selection_tile() {
 }
 
 /// Copies of some items of a tile. Items that need no construction are always copied, and
-/// overwritten by the next one if they do not belong to it: no branch depends on their values.
+/// overwritten by the next one if they are not wanted: no branch depends on their values.
 template <class T, bool = is_plain<T>>
 class tile_copies {
 public:
@@ -182,6 +184,7 @@ private:
 /// One selection from n items. A `Rule` has
 ///
 ///   item                type of the items
+///   input_bytes         bytes that are read of one
 ///   input[i]            item i, read once
 ///   begin_tile(i)       called before the first item of a tile, which is item i
 ///   which(i, x)         whether item i, which is x, is kept; called once for every i, in order
@@ -216,7 +219,8 @@ private:
   void work() {
     Rule rule = rule_;
     const std::ptrdiff_t room = n_ < tile_items ? n_ : tile_items;
-    tile_copies<item> kept(room), rejected(Rule::places_rejected ? room : 0);
+    tile_copies<item> kept(Rule::counts_only ? 0 : room),
+        rejected(Rule::places_rejected ? room : 0);
     for (;;) {
       const std::size_t tile = next_.fetch_add(1, std::memory_order_relaxed);
       if (tile >= tiles_ || crew_.has_failed()) return;
@@ -264,7 +268,7 @@ private:
 template <class Rule>
 std::ptrdiff_t select(const Rule &rule, std::ptrdiff_t n, bool separate) {
   if (n <= 0) return 0;
-  const auto bytes = n * static_cast<std::ptrdiff_t>(sizeof(typename Rule::item));
+  const auto bytes = n * static_cast<std::ptrdiff_t>(Rule::input_bytes);
   return threaded_selection<Rule>(rule, n).run(separate ? useful_threads(bytes) : 1);
 }
 
@@ -284,7 +288,8 @@ public:
   }
   void begin_tile(std::ptrdiff_t first) {
     first_ = first;
-    if (first > 0) previous_ = &(*saved_)[static_cast<std::size_t>(first / tile_items - 1)].item;
+    if (first > 0)
+      previous_ = std::addressof((*saved_)[static_cast<std::size_t>(first / tile_items - 1)].item);
   }
   template <class Reference>
   bool operator()(std::ptrdiff_t i, Reference &&) {
@@ -322,6 +327,7 @@ struct by_successor {
 template <class Input, class Which, class Output>
 struct kept_to {
   using item = value_t<Input>;
+  static constexpr std::size_t input_bytes = sizeof(item);
   static constexpr bool places_rejected = false, counts_only = false;
   Input input;
   Which which;
@@ -360,6 +366,7 @@ struct kept_in_place : kept_to<Iterator, Which, Iterator> {
 template <class Input, class Which>
 struct kept_counted {
   using item = value_t<Input>;
+  static constexpr std::size_t input_bytes = sizeof(item);
   static constexpr bool places_rejected = false, counts_only = true;
   Input input;
   Which which;
@@ -390,13 +397,14 @@ struct sums_of_runs {
       return run;
     }
   };
+  static constexpr std::size_t input_bytes = sizeof(value_t<Keys>) + sizeof(value);
   static constexpr bool places_rejected = false, counts_only = false;
 
   so_far input;
   by_successor<Keys, Equal> is_last;
   KeysOut keys_output;
   ValuesOut values_output;
-  item *open; // by tile: the run that its right neighbour continues, or begins
+  item *open; // by tile: the run that its right neighbour continues, or will begin
 
   void begin_tile(std::ptrdiff_t i) { input.run = {i, 0}; }
   bool which(std::ptrdiff_t i, const item &run) {
@@ -412,7 +420,7 @@ struct sums_of_runs {
     open[tile] = input.run;
   }
   void put(std::ptrdiff_t rank, const item &run) {
-    *(keys_output + rank) = is_last.keys[run.first];
+    *(keys_output + rank) = static_cast<value_t<Keys>>(is_last.keys[run.first]);
     *(values_output + rank) = static_cast<value>(run.sum);
   }
 };
