@@ -7,7 +7,7 @@
 #include <lookback/host/host_selection.cuh>
 #include <lookback/scan.cuh>
 
-#include <thrust/functional.h>
+#include <cuda/std/functional>
 #include <thrust/iterator/zip_iterator.h>
 
 namespace lookback {
@@ -42,7 +42,7 @@ using sum_as =
     std::conditional_t<!std::is_arithmetic<Value>::value || !std::is_arithmetic<Result>::value ||
                            std::is_same<Value, Result>::value ||
                            (is_integer<Value> && is_integer<Result>),
-                       plus, thrust::plus<Result>>;
+                       plus, cuda::std::plus<Result>>;
 
 } // namespace detail
 
