@@ -31,9 +31,7 @@ using if_host_policy =
 /// For partitions in place. Thrust moves the elements, so it takes those that cannot be copied.
 template <class Policy, class Item, class... Iterators>
 using if_host_policy_copies =
-    std::enable_if_t<is_host_policy<Policy>::value && (has_random_access<Iterators> && ...) &&
-                         std::is_copy_constructible<Item>::value,
-                     int>;
+    std::enable_if_t<std::is_copy_constructible<Item>::value, if_host_policy<Policy, Iterators...>>;
 
 /// The default operator of reduce_by_key(): as Thrust's, it adds numbers in the type of the
 /// results, which makes no difference between integers.

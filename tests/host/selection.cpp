@@ -79,8 +79,7 @@ TEST_CASE("selections on the host: copies") {
   for (const std::size_t n : lengths) {
     INFO("n = ", n);
     const auto x = tagged_values(n, random);
-    std::vector<int> stencil(n);
-    for (auto &one : stencil) one = static_cast<int>(random() % 100);
+    const auto stencil = test::random_below<int>(n, 100, random);
     const std::vector<tagged> filler(n, tagged{-1, -1});
     const is_odd odd;
     const auto by_item = [&](std::size_t i) { return odd(x[i]); };
@@ -124,8 +123,7 @@ TEST_CASE("selections on the host: in place") {
   for (const std::size_t n : lengths) {
     INFO("n = ", n);
     const auto x = tagged_values(n, random);
-    std::vector<int> stencil(n);
-    for (auto &one : stencil) one = static_cast<int>(random() % 100);
+    const auto stencil = test::random_below<int>(n, 100, random);
     const is_odd odd;
     const auto check_kept = [&](const std::vector<tagged> &y, std::size_t end, auto keeps) {
       CHECK(std::vector<tagged>(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(end)) ==

@@ -155,7 +155,7 @@ TEST_CASE("the first of equal ones, in place, on several threads") {
     using rule = core::kept_to<number *, which, number *>;
     number *const first = values.data();
     const which differs(first, n, {divisor});
-    const auto kept = core::threaded_selection<rule>(rule{first, differs, first}, n).run(threads);
+    const auto kept = core::threaded_selection<rule>(rule{{first, differs}, first}, n).run(threads);
     REQUIRE_EQ(kept, (n - 1) / divisor + 1);
     for (std::ptrdiff_t i = 0; i < kept; ++i)
       REQUIRE_EQ(values[static_cast<std::size_t>(i)], (static_cast<number>(i) + 1) * divisor);

@@ -323,19 +323,25 @@ struct by_successor {
 
 // ---- where they go ------------------------------------------------------------------------------
 
-/// Items of one iterator to another.
-template <class Input, class Which, class Output>
-struct kept_to {
+/// What the rules for the items of an iterator have in common: all but where the items go.
+template <class Input, class Which>
+struct kept_from {
   using item = value_t<Input>;
   static constexpr std::size_t input_bytes = sizeof(item);
   static constexpr bool places_rejected = false, counts_only = false;
   Input input;
   Which which;
-  Output output;
 
   void begin_tile(std::ptrdiff_t i) { which.begin_tile(i); }
   template <class Items>
   void carry(std::size_t, Items &) {}
+};
+/// Items of one iterator to another.
+template <class Input, class Which, class Output>
+struct kept_to : kept_from<Input, Which> {
+  using item = value_t<Input>;
+  Output output;
+
   void put(std::ptrdiff_t rank, const item &x) { *(output + rank) = x; }
 };
 /// The same, and the rejected ones to a third.
@@ -364,17 +370,9 @@ struct kept_in_place : kept_to<Iterator, Which, Iterator> {
 };
 /// Nowhere: the items are only counted.
 template <class Input, class Which>
-struct kept_counted {
-  using item = value_t<Input>;
-  static constexpr std::size_t input_bytes = sizeof(item);
-  static constexpr bool places_rejected = false, counts_only = true;
-  Input input;
-  Which which;
-
-  void begin_tile(std::ptrdiff_t i) { which.begin_tile(i); }
-  template <class Items>
-  void carry(std::size_t, Items &) {}
-  void put(std::ptrdiff_t, const item &) {}
+struct kept_counted : kept_from<Input, Which> {
+  static constexpr bool counts_only = true;
+  void put(std::ptrdiff_t, const value_t<Input> &) {}
 };
 
 /// The first keys of the runs of equal keys, and the sums of their values, which are integers: they
@@ -469,7 +467,7 @@ std::ptrdiff_t partition_in_place(Iterator first, std::ptrdiff_t n, const Which 
   if (n <= 0) return 0;
   const auto tiles = static_cast<std::size_t>((n - 1) / selection_tile<item>() + 1);
   const auto rejected = std::make_unique<copies<item>[]>(tiles);
-  const std::ptrdiff_t kept = detail::select(rule{{first, which, first}, rejected.get()}, n,
+  const std::ptrdiff_t kept = detail::select(rule{{{first, which}, first}, rejected.get()}, n,
                                              separate_results<Iterator>::value);
   std::ptrdiff_t place = kept;
   for (std::size_t tile = 0; tile < tiles; ++tile)
@@ -482,8 +480,8 @@ std::ptrdiff_t partition_in_place(Iterator first, std::ptrdiff_t n, const Which 
 template <class Input, class Output, class Which>
 Output copy_kept(Input first, Input last, Output result, const Which &which) {
   using rule = kept_to<Input, Which, Output>;
-  return result +
-         detail::select(rule{first, which, result}, last - first, separate_results<Output>::value);
+  return result + detail::select(rule{{first, which}, result}, last - first,
+                                 separate_results<Output>::value);
 }
 
 template <class Input, class Kept, class Rejects, class Which>
@@ -493,7 +491,7 @@ thrust::pair<Kept, Rejects> copy_parted(Input first, Input last, Kept kept, Reje
   const std::ptrdiff_t n = last - first;
   if (n <= 0) return {kept, rejects};
   const std::ptrdiff_t rank =
-      detail::select(rule{{first, which, kept}, rejects}, n,
+      detail::select(rule{{{first, which}, kept}, rejects}, n,
                      separate_results<Kept>::value && separate_results<Rejects>::value);
   return {kept + rank, rejects + (n - rank)};
 }
@@ -507,7 +505,7 @@ Output copy_heads(Keys keys, Input first, std::ptrdiff_t n, Output result, Equal
 template <class Keys, class Equal>
 std::ptrdiff_t count_heads(Keys keys, std::ptrdiff_t n, Equal equal) {
   using which = by_predecessor<Keys, Equal, value_t<Keys>>;
-  return detail::select(kept_counted<Keys, which>{keys, which(keys, n, equal)}, n, true);
+  return detail::select(kept_counted<Keys, which>{{keys, which(keys, n, equal)}}, n, true);
 }
 /// Whether the runs' reductions are sums of integers.
 template <class Operator, class T>
