@@ -5,6 +5,7 @@
 #include "operands.cuh"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -30,16 +31,18 @@ constexpr const char *type_name() {
   }
 }
 
-/// What a call inherits, and what it may hide with its own: elements, names, segments,
+/// What a call inherits, and what it may hide with its own: elements, names, a second array,
 /// misalignment.
 template <class In, class Out = In>
 struct call {
   using input = In;
   using output = Out;
-  static constexpr int key_segment = 0; // elements that share a key; 0 is a call without keys
+  using second = void; // whose `element` draws a second array of ints that the call reads, if any
   static constexpr int shift =
       0; // elements by which input and output are off their aligned address
   static constexpr bool has_run_to_run = false; // whether CUB's run-to-run mode is compared as well
+  /// Bytes of the largest input that is measured.
+  static constexpr long long largest_input = std::numeric_limits<long long>::max();
 
   static std::string type() { return type_name<In>(); }
 
@@ -49,5 +52,8 @@ struct call {
     return static_cast<In>(static_cast<int>(random % 9) - 4);
   }
 };
+
+template <class Call>
+constexpr bool has_second = !std::is_void_v<typename Call::second>;
 
 } // namespace perf

@@ -6,7 +6,12 @@
 #include "call.cuh"
 #include "comparison.hpp"
 
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/permutation_iterator.h>
+#include <thrust/iterator/reverse_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/tuple.h>
 
 #include <vector>
 
@@ -95,21 +100,29 @@ struct inclusive_affine : call<affine> {
   }
 };
 
+/// 0, 0, ..., 1, 1, ...: each number `Length` times.
+template <int Length>
+struct segments {
+  using input = int;
+  static __device__ int element(long long i, std::uint64_t) { return static_cast<int>(i / Length); }
+};
+
+template <int Length>
 struct inclusive_sum_by_key : call<int> {
+  using second = segments<Length>;
+
   template <class DeviceScan>
   static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
-    return DeviceScan::InclusiveSumByKey(temporary, size, o.keys, o.in, o.out, o.n);
+    return DeviceScan::InclusiveSumByKey(temporary, size, o.second, o.in, o.out, o.n);
   }
 };
 
-struct inclusive_sum_by_key_7 : inclusive_sum_by_key {
+struct inclusive_sum_by_key_7 : inclusive_sum_by_key<7> {
   static constexpr const char *name = "inclusive_sum_by_key_7";
-  static constexpr int key_segment = 7;
 };
 
-struct inclusive_sum_by_key_1000 : inclusive_sum_by_key {
+struct inclusive_sum_by_key_1000 : inclusive_sum_by_key<1000> {
   static constexpr const char *name = "inclusive_sum_by_key_1000";
-  static constexpr int key_segment = 1000;
 };
 
 struct is_odd {
@@ -126,6 +139,117 @@ struct transform_inclusive_sum : call<int> {
   }
 };
 
+/// Base of the sums whose iterator is more than a function of one pointer.
+struct inclusive_sum_through_iterator : call<int> {
+  static constexpr long long largest_input = 1LL << 30;
+};
+
+/// Reads memory by the index that it is given.
+struct element_at {
+  const int *memory;
+  __host__ __device__ int operator()(long long i) const { return memory[i]; }
+};
+
+struct inclusive_sum_counting_transform : inclusive_sum_through_iterator {
+  static constexpr const char *name = "inclusive_sum_counting_transform";
+
+  template <class DeviceScan>
+  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+    const auto indices = thrust::make_counting_iterator(0LL);
+    return DeviceScan::InclusiveSum(
+        temporary, size, thrust::make_transform_iterator(indices, element_at{o.in}), o.out, o.n);
+  }
+};
+
+struct sum_of_pair {
+  template <class Pair>
+  __host__ __device__ int operator()(const Pair &pair) const {
+    return thrust::get<0>(pair) + thrust::get<1>(pair);
+  }
+};
+
+struct inclusive_sum_zip_transform : inclusive_sum_through_iterator {
+  static constexpr const char *name = "inclusive_sum_zip_transform";
+  using second = call<int>;
+
+  template <class DeviceScan>
+  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+    const auto pairs = thrust::make_zip_iterator(o.in, o.second);
+    return DeviceScan::InclusiveSum(
+        temporary, size, thrust::make_transform_iterator(pairs, sum_of_pair{}), o.out, o.n);
+  }
+};
+
+struct inclusive_sum_reverse : inclusive_sum_through_iterator {
+  static constexpr const char *name = "inclusive_sum_reverse";
+
+  template <class DeviceScan>
+  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+    return DeviceScan::InclusiveSum(temporary, size, thrust::make_reverse_iterator(o.in + o.n),
+                                    o.out, o.n);
+  }
+};
+
+struct inclusive_sum_permutation : inclusive_sum_through_iterator {
+  static constexpr const char *name = "inclusive_sum_permutation";
+  using second = segments<1>; // 0, 1, 2, ...: reads are consecutive, which no scan can know
+
+  template <class DeviceScan>
+  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+    return DeviceScan::InclusiveSum(temporary, size,
+                                    thrust::make_permutation_iterator(o.in, o.second), o.out, o.n);
+  }
+};
+
+/// A user's type, aligned as a single integer.
+template <int Count>
+struct integers {
+  std::int32_t values[Count];
+};
+
+struct componentwise_sum {
+  template <int Count>
+  __host__ __device__ integers<Count> operator()(integers<Count> a, integers<Count> b) const {
+    for (int k = 0; k < Count; ++k) a.values[k] += b.values[k];
+    return a;
+  }
+};
+
+template <int Count>
+struct inclusive_scan_of_integers : call<integers<Count>> {
+  static constexpr long long largest_input = 1LL << 30;
+  static std::string type() { return call<std::int32_t>::type() + "x" + std::to_string(Count); }
+
+  static __device__ integers<Count> element(long long i, std::uint64_t random) {
+    integers<Count> drawn;
+    for (int k = 0; k < Count; ++k)
+      drawn.values[k] = call<std::int32_t>::element(i, random >> (64 / Count * k));
+    return drawn;
+  }
+
+  template <class DeviceScan>
+  static cudaError_t scan(void *temporary, std::size_t &size,
+                          operands<integers<Count>, integers<Count>> o) {
+    return DeviceScan::InclusiveScan(temporary, size, o.in, o.out, componentwise_sum{}, o.n);
+  }
+};
+
+struct inclusive_scan_12_bytes : inclusive_scan_of_integers<3> {
+  static constexpr const char *name = "inclusive_scan_12_bytes";
+};
+
+struct inclusive_scan_24_bytes : inclusive_scan_of_integers<6> {
+  static constexpr const char *name = "inclusive_scan_24_bytes";
+};
+
+struct inclusive_scan_32_bytes : inclusive_scan_of_integers<8> {
+  static constexpr const char *name = "inclusive_scan_32_bytes";
+};
+
+struct inclusive_scan_64_bytes : inclusive_scan_of_integers<16> {
+  static constexpr const char *name = "inclusive_scan_64_bytes";
+};
+
 void add_inclusive_sum(std::vector<cell> &cells);
 void add_exclusive_sum(std::vector<cell> &cells);
 void add_inclusive_max(std::vector<cell> &cells);
@@ -133,6 +257,8 @@ void add_inclusive_affine(std::vector<cell> &cells);
 void add_inclusive_sum_by_key(std::vector<cell> &cells);
 void add_exclusive_sum_i8_to_i32(std::vector<cell> &cells);
 void add_transform_inclusive_sum(std::vector<cell> &cells);
+void add_inclusive_sum_through_iterators(std::vector<cell> &cells);
+void add_inclusive_scan_of_integers(std::vector<cell> &cells);
 void add_wall_inclusive_sum(std::vector<cell> &cells);
 
 } // namespace perf

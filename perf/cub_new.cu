@@ -95,6 +95,14 @@ template struct cub_new<inclusive_sum_by_key_7>;
 template struct cub_new<inclusive_sum_by_key_1000>;
 template struct cub_new<exclusive_sum_i8_to_i32>;
 template struct cub_new<transform_inclusive_sum>;
+template struct cub_new<inclusive_sum_counting_transform>;
+template struct cub_new<inclusive_sum_zip_transform>;
+template struct cub_new<inclusive_sum_reverse>;
+template struct cub_new<inclusive_sum_permutation>;
+template struct cub_new<inclusive_scan_12_bytes>;
+template struct cub_new<inclusive_scan_24_bytes>;
+template struct cub_new<inclusive_scan_32_bytes>;
+template struct cub_new<inclusive_scan_64_bytes>;
 template struct cub_new<wall_inclusive_sum>;
 
 template struct cub_run_to_run<inclusive_sum<float>>;

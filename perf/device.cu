@@ -46,13 +46,6 @@ __global__ void find_difference(const unsigned char *expected, const unsigned ch
       atomicMin(difference, static_cast<unsigned long long>(i));
 }
 
-__global__ void fill_with_segments(int *keys, long long n, int segment) {
-  const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
-  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n;
-       i += stride)
-    keys[i] = static_cast<int>(i / segment);
-}
-
 } // namespace
 
 void check(cudaError_t error) {
@@ -133,11 +126,6 @@ void check_output(std::size_t first, std::size_t last, const std::function<void(
         "wrong output at byte " + std::to_string(difference) + ", expected in [" +
         std::to_string(first) + ", " + std::to_string(last) +
         "); LOOKBACK_PERF_SEED=" + std::to_string(seed()) + " repeats the input");
-}
-
-void fill_keys(int *keys, long long n, int segment) {
-  fill_with_segments<<<1024, 256>>>(keys, n, segment);
-  check(cudaGetLastError());
 }
 
 bool fits(long long bytes) {

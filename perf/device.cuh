@@ -32,7 +32,7 @@ private:
 };
 
 struct device_memory {
-  device_buffer keys, source, target, expected, temporary, reference_temporary;
+  device_buffer second, source, target, expected, temporary, reference_temporary;
 };
 device_memory &memory();
 
@@ -48,27 +48,26 @@ double wall_microseconds(const std::function<void()> &work);
 void check_output(std::size_t first, std::size_t last, const std::function<void()> &reference,
                   const std::function<void()> &contender);
 
-void fill_keys(int *keys, long long n, int segment);
-
 /// Whether a cell of that many bytes read and written, its reference and its temporary storage fit
 /// the device's memory.
 bool fits(long long bytes);
 
-template <class Call>
-__global__ void fill(typename Call::input *values, long long n, std::uint64_t seed) {
+template <class Values>
+__global__ void fill(typename Values::input *values, long long n, std::uint64_t seed) {
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n;
        i += stride) {
     std::uint64_t bits = seed + static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15u;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-    values[i] = Call::element(i, bits ^ (bits >> 31));
+    values[i] = Values::element(i, bits ^ (bits >> 31));
   }
 }
 
-template <class Call>
-void fill_values(typename Call::input *values, long long n) {
-  fill<Call><<<1024, 256>>>(values, n, seed());
+/// Arrays of different numbers receive different random values.
+template <class Values>
+void fill_values(typename Values::input *values, long long n, std::uint64_t number = 0) {
+  fill<Values><<<1024, 256>>>(values, n, seed() + number);
   check(cudaGetLastError());
 }
 
@@ -77,18 +76,18 @@ operands<typename Call::input, typename Call::output> prepare_operands(long long
   using In = typename Call::input;
   using Out = typename Call::output;
   const places inputs((n + Call::shift) * static_cast<long long>(sizeof(In)));
-  const places all_keys(n * static_cast<long long>(sizeof(int)));
-  int *keys = nullptr;
-  if constexpr (Call::key_segment > 0) {
-    keys = static_cast<int *>(memory().keys.reserve(all_keys.bytes()));
-    for (int p = 0; p < all_keys.count(); ++p)
-      fill_keys(all_keys.of_run(keys, p), n, Call::key_segment);
+  const places seconds(n * static_cast<long long>(sizeof(int)));
+  int *second = nullptr;
+  if constexpr (has_second<Call>) {
+    second = static_cast<int *>(memory().second.reserve(seconds.bytes()));
+    for (int p = 0; p < seconds.count(); ++p)
+      fill_values<typename Call::second>(seconds.of_run(second, p), n, 1);
   }
   In *in = static_cast<In *>(memory().source.reserve(inputs.bytes())) + Call::shift;
   for (int p = 0; p < inputs.count(); ++p) fill_values<Call>(inputs.of_run(in, p), n);
   Out *const out =
       static_cast<Out *>(memory().target.reserve((n + Call::shift) * sizeof(Out))) + Call::shift;
-  return {keys, in, out, n, inputs, all_keys};
+  return {second, in, out, n, inputs, seconds};
 }
 
 /// Checks `contender(operands)` against the DeviceScan of the toolkit's CUB on the same input.
@@ -168,10 +167,12 @@ std::function<timed_run()> memcpy_of(long long bytes, timer time) {
   };
 }
 
+/// Bytes that every scan must read and write. Indices are read; those that a counting_iterator
+/// computes are not.
 template <class Call>
 long long bytes_moved(long long n) {
   const std::size_t each = sizeof(typename Call::input) + sizeof(typename Call::output) +
-                           (Call::key_segment > 0 ? sizeof(int) : 0);
+                           (has_second<Call> ? sizeof(int) : 0);
   return n * static_cast<long long>(each);
 }
 
@@ -200,6 +201,7 @@ void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
       std::max(sizeof(typename Call::input), sizeof(typename Call::output));
   for (const int e : exponents(10, widest <= 4 || Call::has_run_to_run ? 30 : 28, 2)) {
     const long long n = 1LL << e;
+    if (n > Call::largest_input / static_cast<long long>(sizeof(typename Call::input))) return;
     const long long bytes = bytes_moved<Call>(n);
     if (!fits(bytes)) {
       std::fprintf(stderr,

@@ -30,17 +30,17 @@ private:
 
 template <class In, class Out>
 struct operands {
-  const int *keys; // null unless the call has segments
+  const int *second; // keys, indices or addends; null unless the call reads a second array
   const In *in;
   Out *out;
   long long n;
-  places inputs, all_keys;
+  places inputs, seconds;
 
   /// The same values at the place for `run`.
   operands of_run(unsigned run) const {
     operands turned = *this;
     turned.in = inputs.of_run(in, run);
-    turned.keys = all_keys.of_run(keys, run);
+    turned.second = seconds.of_run(second, run);
     return turned;
   }
 };

@@ -23,6 +23,10 @@ README_ROWS = [("inclusive_sum", "i8"), ("inclusive_sum", "i32"), ("inclusive_su
                ("inclusive_sum", "i64"), ("inclusive_max", "i32"), ("inclusive_affine", "f32x2"),
                ("inclusive_sum_by_key_7", "i32")]
 OTHER_SCANS = "cub", "cub_new", "thrust"  # in their default modes
+# The columns of the shares by bytes moved. A call is in the last one whose pattern matches.
+CALL_GROUPS = {"aligned calls": "", "by key": "by_key", "misaligned": "misaligned",
+               "iterators": "_(counting_transform|zip_transform|reverse|permutation)$",
+               "structs of 12 bytes and more": "_bytes$"}
 
 
 def provenance():
@@ -110,25 +114,25 @@ def slower_cells(times):
 
 
 def shares_by_bytes(times, moved):
-    """The share of memcpy's speed by bytes read and written."""
-    def group(call):
-        return 1 if "by_key" in call else 2 if "misaligned" in call else 0
-
-    by_size = {}
+    """The share of memcpy's speed by bytes read and written, for the groups that were measured."""
+    shares = {}
     for cell, row in times.items():
         if table.COPY in row and not cell[0].startswith("wall_"):
-            by_size.setdefault(moved[cell].bit_length() - 1,
-                               ([], [], []))[group(cell[0])].append(table.ratio(row, table.COPY))
+            group = [name for name, calls in CALL_GROUPS.items() if re.search(calls, cell[0])][-1]
+            shares.setdefault(group, {}).setdefault(moved[cell].bit_length() - 1,
+                                                    []).append(table.ratio(row, table.COPY))
 
-    def text(shares):
-        return " to ".join(dict.fromkeys(f"{share:.3f}"
-                                         for share in (min(shares), max(shares)))) if shares else ""
+    def text(values):
+        return " to ".join(
+            dict.fromkeys(f"{end:.3f}" for end in (min(values), max(values)))) if values else ""
 
     def size(exponent):
         return f"{1 << exponent % 10} {['B', 'KiB', 'MiB', 'GiB'][exponent // 10]}"
 
-    body = [[size(exponent), *map(text, groups)] for exponent, groups in sorted(by_size.items())]
-    return ["bytes moved, from", "aligned calls", "by key", "misaligned"], body
+    names = [name for name in CALL_GROUPS if name in shares]
+    body = [[size(exponent), *(text(shares[name].get(exponent)) for name in names)]
+            for exponent in sorted(set().union(*shares.values()))]
+    return ["bytes moved, from", *names], body
 
 
 def bytes_moved(path):

@@ -3,9 +3,9 @@
 // operators that tell.
 #include <lookback/device_scan.cuh>
 
+#include <support/check_paths.cuh>
 #include <support/device_call.cuh>
 #include <support/operators.hpp>
-#include <support/paths.cuh>
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
 #include <support/sizes.hpp>
@@ -15,103 +15,18 @@
 namespace {
 
 namespace detail = lookback::detail;
+using test::check_paths;
+using test::lengths;
 using test::path;
-
-constexpr path paths[] = {path::cluster, path::wave, path::look_back, path::look_ahead};
-
-/// Tiles that one wave can have: at least one a multiprocessor, where there are waves.
-template <class Problem>
-unsigned checked_wave(const Problem &problem) {
-  detail::device_facts device;
-  REQUIRE_CUDA(detail::current_device(device));
-  const unsigned tiles = test::largest_wave(problem), small = test::largest_small_wave(problem);
-  const unsigned at_least = device.cooperates ? static_cast<unsigned>(device.multiprocessors) : 0u;
-  CHECK_GE(tiles, at_least);
-  CHECK_GE(small, at_least);
-  return tiles;
-}
-
-/// Edges of the tree; of the waves of `problems`, made for input and output that are not there; of
-/// the pipeline's grid, one tile a block and one more; and of its ring, which comes round and
-/// round.
-template <class Random, class... Problems>
-std::vector<std::size_t> lengths(std::size_t bytes, Random &random, const Problems &...problems) {
-  auto sizes = test::edge_sizes(bytes, bytes, 3 * test::tree_sizes(bytes, bytes).group, random, 3);
-  cudaDeviceProp device{};
-  REQUIRE_CUDA(cudaGetDeviceProperties(&device, 0));
-  const std::size_t tile = test::tree_sizes(bytes, bytes).tile, blocks = device.multiProcessorCount;
-  for (const std::size_t tiles :
-       {blocks - 1, blocks, blocks + 1, 6 * blocks, 12 * blocks, 13 * blocks + random() % blocks})
-    sizes.push_back(tiles * tile + random() % 3 - 1);
-  for (const std::size_t wave :
-       {std::size_t{checked_wave(problems)}..., std::size_t{test::largest_small_wave(problems)}...})
-    for (const std::size_t n :
-         {(wave - 1) * tile, wave * tile - 1, wave * tile, wave * tile + 1, (wave + 1) * tile})
-      if (wave > 1) sizes.push_back(n);
-  return test::to_try(sizes, random);
-}
-
-/// Where there is no such path for the problem or the device, it must say so; where there is one,
-/// it must run.
-template <class Problem>
-bool supported(const Problem &problem, path by, std::int64_t n, cudaError_t status) {
-  int major = 0;
-  REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-  const auto tiles = Problem::shape::tiles(static_cast<std::uint64_t>(n));
-  const bool must_run =
-      tiles <= 1 ||
-      (by == path::cluster
-           ? major >= 9 && tiles <= 8 && detail::can_send<typename Problem::accumulator>
-       : by == path::wave ? tiles <= checked_wave(problem)
-       : by == path::look_ahead
-           ? major >= 9 && detail::can_look_ahead<Problem>::value &&
-                 !detail::writes_over_keys(problem.over({static_cast<std::uint64_t>(n)}))
-           : true);
-  const bool may_run = must_run || (by == path::cluster && major >= 9 && tiles <= 16 &&
-                                    detail::can_send<typename Problem::accumulator>);
-  if (!may_run || (!must_run && status != cudaSuccess)) {
-    CHECK_EQ(status, cudaErrorNotSupported);
-    return false;
-  }
-  REQUIRE_CUDA(status);
-  return true;
-}
+using test::paths;
+using test::random_shift;
+using test::supported;
 
 struct odd_or_none {
   __host__ __device__ std::int32_t operator()(std::int32_t value) const {
     return value % 2 == 0 ? 0 : value;
   }
 };
-
-/// Elements by which an array is off an aligned address: none in half of the cases.
-template <class Random>
-std::size_t random_shift(Random &random) {
-  return random() % 2 == 0 ? 0 : random() % 17;
-}
-
-/// Runs `make(in, out)` by every path over `in`, at any alignment, and compares with `expected`,
-/// bit by bit.
-template <class Out, class In, class Random, class Make>
-void check_paths(const std::vector<In> &in, const std::vector<Out> &expected, Random &random,
-                 Make make) {
-  const auto n = static_cast<std::int64_t>(in.size());
-  const std::size_t shift_in = random_shift(random), shift_out = random_shift(random);
-  const test::guarded_buffer<In> device_in(in, shift_in);
-  test::guarded_buffer<Out> out(in.size(), shift_out);
-  const auto problem = make(static_cast<const In *>(device_in.data()), out.data());
-  for (const path by : paths) {
-    INFO(test::name_of(by), ", n = ", n, ", shifted by ", shift_in, " and ", shift_out);
-    out.poison();
-    std::size_t bytes = 0;
-    REQUIRE_CUDA(test::scan_by(by, nullptr, bytes, problem, n, nullptr));
-    test::guarded_buffer<unsigned char> temporary(bytes);
-    if (!supported(problem, by, n, test::scan_by(by, temporary.data(), bytes, problem, n, nullptr)))
-      continue;
-    CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
-    CHECK(out.guards_intact());
-    CHECK(temporary.guards_intact());
-  }
-}
 
 } // namespace
 

@@ -7,8 +7,9 @@
 
 namespace {
 
-/// Intervals of `T`, up to `tiles` tiles of them on up to 5 blocks.
-template <class Tuning, class T, class In>
+/// Intervals of `T`, up to `tiles` tiles of them on up to 5 blocks. `From` and `To` are iterators
+/// over input and output.
+template <class Tuning, class T, class In, class From = const In *, class To = T *>
 void pipeline(std::uint64_t count, std::size_t tiles) {
   namespace core = lookback::detail;
   const test::tree_sizes size(sizeof(In), sizeof(T));
@@ -25,11 +26,11 @@ void pipeline(std::uint64_t count, std::size_t tiles) {
     if (has_initial)
       test::scan_ahead<Tuning>(
           core::make_problem<false, T>(
-              input.data(), output.data(), test::join_neighbours{},
+              From(input.data()), To(output.data()), test::join_neighbours{},
               core::initial_value<T>{test::make_interval<T>(test::interval_initial)}),
           n, blocks, one.schedule);
     else
-      test::scan_ahead<Tuning>(core::make_problem<true, T>(input.data(), output.data(),
+      test::scan_ahead<Tuning>(core::make_problem<true, T>(From(input.data()), To(output.data()),
                                                            test::join_neighbours{},
                                                            core::no_initial{}),
                                n, blocks, one.schedule);
@@ -167,6 +168,27 @@ TEST_CASE("pipeline, 4 stages, 3 look-ahead warps, or 2") {
 }
 TEST_CASE("pipeline, vectors of two elements") {
   pipeline<test::look_ahead_by<3, 3, 1, 2, 2>, test::interval, test::interval>(60, 34);
+}
+
+/// Loaded by warps: by one, by a team, by teams that take turns; in batches of a row and of more.
+TEST_CASE("pipeline, items through an iterator") {
+  using test::interval;
+  pipeline<test::load_ahead_by<3, 2, 2, 1, 1, 1>, interval, wide, test::reading_iterator<wide>>(60,
+                                                                                                35);
+  pipeline<test::load_ahead_by<4, 2, 2, 2, 4, 1>, interval, interval,
+           test::reading_iterator<interval>>(40, 12);
+  pipeline<test::load_ahead_by<4, 3, 4, 2, 4, 2>, interval, wide, test::reading_iterator<wide>>(60,
+                                                                                                20);
+  pipeline<test::load_ahead_by<3, 1, 2, 1, 3, 3>, interval, interval,
+           test::reading_iterator<interval>>(40, 12);
+}
+/// Results pass through the place of their row, whether bulk copies or warps fill it again.
+TEST_CASE("pipeline, results through an iterator") {
+  using test::interval;
+  pipeline<test::look_ahead_by<3, 2, 2, 2, 1>, interval, interval, const interval *,
+           test::writing_iterator<interval>>(60, 12);
+  pipeline<test::load_ahead_by<3, 2, 2, 1, 2, 2>, interval, interval,
+           test::reading_iterator<interval>, test::writing_iterator<interval>>(60, 12);
 }
 
 TEST_CASE("pipeline, 1-byte sums at any address") {

@@ -251,6 +251,8 @@ mutation("no warp barrier after the fetch of items"
          REPLACE fetch-items "simt::synchronize_warp();" "")
 mutation("no warp barrier before a row's place is reused" DELETE row-reuse)
 mutation("no warp barrier between a row's results and their store" DELETE row-results)
+mutation("no warp barrier before a row's place is reused for units" DELETE units-reuse)
+mutation("no warp barrier between a row's results and their units" DELETE units-results)
 mutation("keys at the boundaries read in place"
          REPLACE boundary-key "key_before(i / TileElements)" "keys_[i - 1]")
 mutation("staged keys at the boundaries read in place"
@@ -321,6 +323,13 @@ mutation("a stage filled before its tile is scanned" DELETE ring)
 mutation("a stage filled a round too early" REPLACE ring " ^ 1" "")
 mutation("bytes not owed to the barrier of a copy"
          REPLACE copy-bytes "arrive_and_expect(copied, bulk.bytes)" "arrive(copied)")
+mutation("a stage loaded before its tile is scanned" DELETE load-ring)
+mutation("items of one lane taken for all"
+         REPLACE load-arrive
+         "simt::arrive"
+         "for (int l = 0; simt::lane_index() == 0 && l < 32; ++l) simt::arrive")
+mutation("items of one warp taken for all"
+         REPLACE load-arrivals "Tuning::value.team_warps() * " "")
 mutation("a tile reduced before it is copied" DELETE copied-wait)
 mutation("row totals not waited for" DELETE reduced-wait)
 mutation("arrival before the row totals are written" MOVE reduced-arrive BEFORE row-aggregates)

@@ -51,6 +51,24 @@ TEST_CASE("pipeline by key, misaligned") {
     REQUIRE_EQ(test::first_difference(output, all.inclusive), test::nowhere);
   });
 }
+/// Warps load the items, and results for an iterator go out through the place of their row.
+TEST_CASE("pipeline, through iterators") {
+  using test::interval;
+  const auto elements = test::interval_elements<interval, interval>(8 * 2048);
+  test::for_each_trial(20, [&](test::trial &one) {
+    const std::size_t n =
+        test::pick_size(one, test::tree_sizes(8, 8), elements.size(), 2049); // more than one tile
+    std::vector<interval> output(n), expected;
+    for (std::uint32_t i = 0; i < n; ++i) expected.push_back({1, i + 2});
+    test::scan_ahead<test::load_ahead_by<3, 2, 2, 1, 4, 2>>(
+        lookback::detail::make_problem<true, interval>(
+            test::reading_iterator<interval>(elements.data()),
+            test::writing_iterator<interval>(output.data()), test::join_neighbours{},
+            lookback::detail::no_initial{}),
+        n, 1 + one.random() % 2, one.schedule);
+    REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
+  });
+}
 /// Lanes have runs of a tile, and write what others take to memory.
 TEST_CASE("pipeline, 16-byte sums") {
   using T = lookback::detail::uint128;

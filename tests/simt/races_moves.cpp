@@ -31,6 +31,26 @@ TEST_CASE("4 bytes to 1, to an iterator or misaligned") {
     REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
   });
 }
+/// Elements that make no vectors wait as bytes, and their results leave in units of 16 bytes
+/// through other places of the row than their own elements had.
+TEST_CASE("48 bytes to 24") {
+  using result = test::long_interval;
+  using element = test::widened<result, 48>;
+  std::vector<element> elements;
+  for (std::uint32_t i = 1; i <= 4 * 256; ++i)
+    elements.push_back({test::make_interval<result>({i, i + 1}), {}});
+  test::for_each_trial(20, [&](test::trial &one) {
+    const std::size_t n = test::pick_size(one, test::tree_sizes(48, 24), elements.size()),
+                      shift = one.random() % 3;
+    std::vector<result> output(n + shift), expected(shift);
+    for (std::uint32_t i = 1; i <= n; ++i)
+      expected.push_back(test::make_interval<result>({1, i + 1}));
+    test::scan_as<kind::inclusive, 4, result>(static_cast<const element *>(elements.data()),
+                                              output.data() + shift, result{},
+                                              test::join_neighbours{}, n, one.schedule);
+    REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
+  });
+}
 /// The results go over the keys: a tile may overwrite the key that its right neighbour has to
 /// compare with.
 TEST_CASE("by key, over the keys") {

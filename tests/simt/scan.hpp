@@ -210,6 +210,12 @@ struct look_ahead_by {
   static constexpr core::look_ahead_tuning value{
       Stages, InFlight, ShortInFlight, Depth, ScanningWarps, LookAheadWarps, LongColumnWarps, 3, 6};
 };
+/// The same where warps load the items: `Teams` teams of `Warps` warps together.
+template <int Stages, int Depth, int ScanningWarps, int LookAheadWarps, int Warps, int Teams>
+struct load_ahead_by {
+  static constexpr core::look_ahead_tuning value{
+      Stages, 1, 1, Depth, ScanningWarps, LookAheadWarps, LookAheadWarps, 3, 6, Warps, Teams, 4};
+};
 template <class Tuning>
 struct pipeline_rows : rows_of<1> {
   template <int Architecture>

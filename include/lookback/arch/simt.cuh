@@ -272,6 +272,18 @@ LOOKBACK_DEVICE void store_vector(void *address, const vector_words<Bytes> &vect
     *static_cast<vector_words<Bytes> *>(address) = vector;
 }
 
+/// The same to shared memory.
+template <int Bytes>
+LOOKBACK_DEVICE void store_shared(void *address, const vector_words<Bytes> &vector) {
+  if constexpr (Bytes == 16)
+    *static_cast<uint4 *>(address) =
+        make_uint4(vector.words[0], vector.words[1], vector.words[2], vector.words[3]);
+  else if constexpr (Bytes == 8)
+    *static_cast<uint2 *>(address) = make_uint2(vector.words[0], vector.words[1]);
+  else
+    *static_cast<vector_words<Bytes> *>(address) = vector;
+}
+
 /// Starts a copy of 16 bytes from global to shared memory that does not pass through registers. For
 /// this thread, it is complete after wait_for_copies(). Before sm_80, it is an ordinary copy.
 LOOKBACK_DEVICE void copy_vector_async(void *shared, const void *global) {

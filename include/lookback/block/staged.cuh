@@ -28,13 +28,20 @@ LOOKBACK_DEVICE simt::vector_words<Bytes> load_shifted(const unsigned char *addr
 
 /// Vector of the lane of a row of T that waits at `row`; `aligned`: to 16 bytes. What is not is
 /// shifted into place, or, unless `Shifts`, gathered: less code, to compile and to fetch, but
-/// slower where that counts.
+/// slower where that counts. Elements that make no vector are read one by one, at their own stride.
 template <bool Shifts, int E, class T>
 LOOKBACK_DEVICE lane_vector<T, E> staged_vector(const unsigned char *row, bool aligned) {
-  constexpr int bytes = lane_vector<T, E>::bytes;
+  constexpr int bytes = E * static_cast<int>(sizeof(T));
   const unsigned char *const mine = row + simt::lane_index() * bytes;
   lane_vector<T, E> vector;
-  if (aligned) {
+  if constexpr (!lane_vector<T, E>::packed) {
+    LOOKBACK_UNROLL
+    for (int k = 0; k < E; ++k) {
+      const unsigned char *const place = mine + k * sizeof(T);
+      vector.set(k, aligned ? load_element<unit_bytes<T>, T>(place)
+                            : load_element<static_cast<int>(alignof(T)), T>(place));
+    }
+  } else if (aligned) {
     vector.words = simt::load_vector<bytes>(mine);
   } else if constexpr (!Shifts && alignof(T) >= 4) {
     LOOKBACK_UNROLL
@@ -48,6 +55,10 @@ LOOKBACK_DEVICE lane_vector<T, E> staged_vector(const unsigned char *row, bool a
   }
   return vector;
 }
+
+/// Whether arrays of T can be staged as bytes.
+template <class T>
+inline constexpr bool is_staged_as_bytes = std::is_trivially_copyable<T>::value && alignof(T) <= 16;
 
 /// What is staged of an input: one array or two.
 ///   element<A>         type of the elements of array A, and `array<A>(input)` where they are
@@ -63,7 +74,7 @@ struct staged_input {
 template <class T>
 struct staged_input<T *, void> {
   template <int E>
-  static constexpr bool possible = lane_vector<std::remove_cv_t<T>, E>::packed;
+  static constexpr bool possible = is_staged_as_bytes<std::remove_cv_t<T>>;
   static constexpr int arrays = 1;
   static constexpr bool reads_before = false;
   template <int>
@@ -80,7 +91,10 @@ struct staged_input<T *, void> {
                            int, int)
         : raw_(staged_vector<Shifts, E, std::remove_cv_t<T>>(rows[0], aligned[0])) {}
     LOOKBACK_DEVICE auto get(int k) const { return raw_.get(k); }
-    LOOKBACK_DEVICE const auto &words() const { return raw_.words; }
+    template <class Raw = lane_vector<std::remove_cv_t<T>, E>>
+    LOOKBACK_DEVICE auto words() const -> const decltype(Raw::words) & {
+      return raw_.words;
+    }
 
   private:
     lane_vector<std::remove_cv_t<T>, E> raw_;
@@ -109,7 +123,7 @@ struct staged_input<
   using raw = std::remove_cv_t<Raw>;
   template <int E>
   static constexpr bool possible =
-      lane_vector<raw, E>::packed &&std::is_trivially_copyable<value_t<Iterator>>::value;
+      is_staged_as_bytes<raw> &&std::is_trivially_copyable<value_t<Iterator>>::value;
   static constexpr int arrays = 1;
   static constexpr bool reads_before = false;
   template <int>

@@ -54,14 +54,50 @@ public:
   }
 };
 
-/// Whether the rows of `iterator` can be moved with one vector access a lane: it is a pointer, and
-/// aligned for it.
+/// Whether rows behind an Iterator can be moved with vector accesses: one a lane, or, if vectors of
+/// elements T are not vectors of memory, in units of 16 bytes that have passed through shared
+/// memory.
+template <class T, class Iterator>
+inline constexpr bool can_move_as_vectors =
+    std::is_pointer<Iterator>::value &&std::is_trivially_copyable<T>::value;
+/// Whether the rows of `iterator` can be moved that way: it is also aligned for it. (All rows are
+/// multiples of 16 bytes.)
 template <class T, int E, class Iterator>
 LOOKBACK_DEVICE bool moves_as_vectors(const Iterator &iterator) {
-  if constexpr (std::is_pointer<Iterator>::value && lane_vector<T, E>::packed)
-    return reinterpret_cast<std::uintptr_t>(iterator) % lane_vector<T, E>::bytes == 0;
-  else
+  if constexpr (can_move_as_vectors<T, Iterator>) {
+    constexpr std::uintptr_t unit = lane_vector<T, E>::packed ? E * sizeof(T) : 16;
+    return reinterpret_cast<std::uintptr_t>(iterator) % unit == 0;
+  } else {
     return false;
+  }
+}
+
+/// The largest unit of a vector access to an element T whose address is a multiple of its size.
+template <class T>
+inline constexpr int unit_bytes = sizeof(T) % 16 == 0  ? 16
+                                  : sizeof(T) % 8 == 0 ? 8
+                                  : sizeof(T) % 4 == 0 ? 4
+                                  : sizeof(T) % 2 == 0 ? 2
+                                                       : 1;
+/// An element in shared memory, in units of `Unit` bytes, to which `place` is aligned.
+template <int Unit, class T>
+LOOKBACK_DEVICE T load_element(const unsigned char *place) {
+  uninitialized_array<T, 1> element;
+  LOOKBACK_UNROLL
+  for (int at = 0; at < static_cast<int>(sizeof(T)); at += Unit) {
+    const auto words = simt::load_vector<Unit>(place + at);
+    std::memcpy(reinterpret_cast<unsigned char *>(&element[0]) + at, &words, Unit);
+  }
+  return element[0];
+}
+template <int Unit, class T>
+LOOKBACK_DEVICE void store_element(unsigned char *place, const T &element) {
+  LOOKBACK_UNROLL
+  for (int at = 0; at < static_cast<int>(sizeof(T)); at += Unit) {
+    simt::vector_words<Unit> words;
+    std::memcpy(&words, reinterpret_cast<const unsigned char *>(&element) + at, Unit);
+    simt::store_shared<Unit>(place + at, words);
+  }
 }
 
 /// An element is what stands in memory, or made of it once it has come.
@@ -84,16 +120,22 @@ struct element_source<Iterator, std::void_t<typename Iterator::fetched>> {
   }
 };
 
-/// Moves rows of a tile at `input` to shared memory, each to its place. `elements(i)` is how many
-/// elements of row i exist; the others are not touched.
-template <int E, int Rows, class T, class Iterator, class Elements>
+/// Loads of a lane that fetch_rows() has on their way at once, where many blocks share a
+/// multiprocessor.
+template <class Iterator>
+inline constexpr int fetched_at_once = sizeof(typename element_source<Iterator>::fetched) <= 8 ? 16
+                                                                                               : 8;
+
+/// Moves rows of a tile at `input` to shared memory, each to its place, in batches of whole rows of
+/// about `AtOnce` elements a lane. `elements(i)` is how many elements of row i exist; the others are
+/// not touched.
+template <int E, int Rows, int AtOnce, class T, class Iterator, class Elements>
 LOOKBACK_DEVICE void fetch_rows(const Iterator &input, Elements elements, T *shared) {
   constexpr int row_elements = simt::warp_threads * E;
   const int lane = simt::lane_index();
   // Every load of a batch is on its way before the first is waited for.
   using source = element_source<Iterator>;
-  constexpr int at_once = sizeof(typename source::fetched) <= 8 ? 16 : 8;
-  constexpr int batch = Rows * E <= at_once ? Rows : E < at_once ? at_once / E : 1;
+  constexpr int batch = Rows * E <= AtOnce ? Rows : E < AtOnce ? AtOnce / E : 1;
   static_assert(Rows % batch == 0, "the number of rows must be a multiple of the batch");
   for (int first = 0; first < Rows; first += batch) {
     uninitialized_array<typename source::fetched, batch * E> loaded;
@@ -181,6 +223,24 @@ LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<
   }
 }
 
+/// Writes a full row whose vectors are not vectors of memory to `row`, which is aligned to 16 bytes:
+/// the lanes put their elements at `shared`, and take units of 16 bytes from there.
+template <class T, int E>
+LOOKBACK_DEVICE void store_in_units(unsigned char *row, unsigned char *shared,
+                                    const lane_vector<T, E> &vector) {
+  constexpr int unit = 16, row_bytes = simt::warp_threads * E * static_cast<int>(sizeof(T));
+  simt::synchronize_warp(); // every lane has read its vector // mutant: units-reuse
+  LOOKBACK_UNROLL
+  for (int k = 0; k < E; ++k)
+    store_element<unit_bytes<T>>(shared + (simt::lane_index() * E + k) * sizeof(T), vector.get(k));
+  simt::synchronize_warp(); // mutant: units-results
+  LOOKBACK_UNROLL
+  for (int first = 0; first < row_bytes; first += simt::warp_threads * unit) {
+    const int at = first + simt::lane_index() * unit;
+    if (at < row_bytes) simt::store_vector<unit>(row + at, simt::load_vector<unit>(shared + at));
+  }
+}
+
 /// Writes a blocked row; elements from `valid` on are not written. Where vectors may not go,
 /// because they are not aligned there, those of 1- and 2-byte elements are shifted, with `Shifts`
 /// those of 4-byte elements, too (3 % slower than aligned against 10 %: H200, 2^28 i32); wider
@@ -203,6 +263,13 @@ LOOKBACK_DEVICE void store_row(Iterator row, int valid, bool as_vectors, void *s
         store_shifted<alignof(T)>(reinterpret_cast<unsigned char *>(row), vector.words);
         return;
       }
+    }
+  }
+  if constexpr (Through && !packed && can_move_as_vectors<T, Iterator>) {
+    if (as_vectors && valid == simt::warp_threads * E) {
+      store_in_units(reinterpret_cast<unsigned char *>(row), static_cast<unsigned char *>(shared),
+                     vector);
+      return;
     }
   }
   if (E == 1 || packed || !Through) {

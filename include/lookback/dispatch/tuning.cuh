@@ -92,20 +92,39 @@ struct h200 {
   /// The look-back. H200, i32 inclusive sum, warps x blocks, us:   2^28
   ///   8 x 1                                                        813
   ///   4 x 10                                                       621
-  /// Sums of 2^24 structs by a user's operator; 4 x 8 has enough registers for 32 bytes, and with
-  /// fewer blocks, iterators that cannot be staged are slower:
-  ///             24 bytes   32 bytes   64 bytes   zip of two i32
-  ///   4 x 10       552        955       3703           84
-  ///   4 x  8       519        691       2363           80
-  ///   4 x  6       510        709       2125           92
-  ///   8 x  4       645        823       2586           95
   /// By prefetch distance (a tile that is prefetched too early is evicted before its use):
   ///   none 688     264 tiles 621     528 627     1056 784
+  /// Sums of 1 GiB of structs by a user's operator, staged as bytes. A lane holds the vectors of all
+  /// rows of its warp: wide ones need registers, and fewer blocks have more.
+  ///   memcpy 507    12 bytes   24 bytes   32 bytes   64 bytes
+  ///   4 x  8           802       1035       1059       2737
+  ///   4 x  6           809       1154       1043       1573
+  ///   2 x 12           735        911       1333       2992
+  ///   2 x  8                                 938       1297
+  ///   1 x 16                      863        925
+  ///   1 x  8                                            1320
+  /// Sums of 2^24 structs that lanes fetch, and of a transformed zip of two i32:
+  ///             24 bytes   32 bytes   64 bytes   zip
+  ///   4 x 10       552        955       3703      84
+  ///   4 x  8       519        691       2363      80
+  ///   4 x  6       510        709       2125      92
   template <class Problem>
   struct tree_look_back {
-    static constexpr int rows = Problem::shape::tile_rows, warps = rows < 4 ? rows : 4;
+    using T = typename Problem::accumulator;
+    static constexpr bool vectors =
+        lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed;
+    static constexpr bool wide = can_stage<Problem> && sizeof(T) > 16,
+                          odd = can_stage<Problem> && !wide && !vectors;
+    static constexpr int rows = Problem::shape::tile_rows;
+    static constexpr int wanted = wide && sizeof(T) <= 32 ? 1 : wide || odd ? 2 : 4;
+    static constexpr int warps = rows < wanted ? rows : wanted;
+    static constexpr int blocks = wide              ? sizeof(T) <= 32   ? 16
+                                                      : sizeof(T) <= 64 ? 8
+                                                                        : 4
+                                  : odd             ? 12
+                                  : sizeof(T) <= 16 ? 10
+                                                    : 8;
     static constexpr unsigned distance = 2 * multiprocessors;
-    static constexpr int blocks = sizeof(typename Problem::accumulator) <= 16 ? 10 : 8;
     static constexpr tile_tuning value{
         warps, fit_in_shared<Problem, warps, carry::look_back, distance>(blocks), distance};
   };
@@ -155,34 +174,55 @@ struct h200 {
   ///   2^22 i64 (16)      24.1        24.4       24.2
   ///   2^24 i32 (31)      41.3        39.3       38.3
   ///   2^26 i32 (124)    143.7       137.6      131.7
+  /// Items that warps load: a counting iterator's function that reads memory, a transformed zip of
+  /// two i32, and a permutation by ascending indices, by depth, scanning warps, loading warps in
+  /// teams, and items that a lane loads at once; two look-ahead warps, 12 stages:
+  ///                      counting              zip                   permutation
+  ///                      2^22   2^24   2^28    2^22   2^24   2^28    2^22   2^24   2^28
+  ///   memcpy             12.6   35.8   507     16.7   51.0   760     16.7   51.0   760
+  ///   7, 16,  8 / 2, 16  17.3   44.4   592     26.0   67.8           23.9   64.0
+  ///   6,  8,  8 / 2, 32  17.2   43.1   582     24.4   64.5   870     23.4   62.4   847
+  ///   5,  8,  8 / 4, 32  18.0   43.8   578     24.0   63.8   841     23.3   62.4   831
+  ///   6,  8, 12 / 3, 32  17.3   44.1   581     28.9   75.1   993     25.2   64.3   856
+  ///   6,  8, 16 / 2, 16  16.8   42.6   572     23.8   65.2   857     23.6   62.2   831
+  ///   5,  8, 16 / 2, 16  16.5   44.0   573     23.3   63.2   854     24.0   62.2   836
+  /// A third look-ahead warp and a depth of 9 made all of them slower: what they read competes with
+  /// the loads.
   template <class Problem>
   struct pipeline {
     using T = typename Problem::accumulator;
-    static constexpr int stage = staged_tile<Problem, 8, true>::bytes,
-                         tile = Problem::shape::tile_elements;
+    static constexpr bool loads = !can_stage<Problem>;
+    static constexpr int tile = Problem::shape::tile_elements;
+    static constexpr int stage =
+        std::conditional_t<loads, item_tile<Problem, 1>, staged_tile<Problem, 8, true>>::bytes;
     // Bytes that a tile reads and writes, relative to a tile of 4-byte elements. Numbers of tiles
     // were measured for those; tiles_for() scales them so that they stand for the same time.
     static constexpr double traffic = (stage + tile * sizeof(typename Problem::stored)) / 32768.0;
     static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
     static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
     static constexpr bool runs = adds_runs<Problem>;
-    static constexpr int depth = tiles_for(runs ? 8 : swift || sizeof(T) > 8 ? 6 : 7);
+    static constexpr int depth = tiles_for(loads ? 5 : runs ? 8 : swift || sizeof(T) > 8 ? 6 : 7);
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
     static constexpr int fit = // 3 KB are left for barriers and alignment
         (shared_bytes - 3 * 1024) /
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     static constexpr int stages = fit < tiles_for(12) ? fit : tiles_for(12);
-    static constexpr int look_ahead_warps = swift || runs || sizeof(T) <= 4 ? 3 : 2;
-    static constexpr int long_column_warps = swift || runs ? 3 : 2;
+    static constexpr int look_ahead_warps = !loads && (swift || runs || sizeof(T) <= 4) ? 3 : 2;
+    static constexpr int long_column_warps = !loads && (swift || runs) ? 3 : 2;
+    static constexpr int item_bytes = sizeof(typename Problem::item);
+    static constexpr int loads_at_once = item_bytes <= 4 ? 16 : item_bytes <= 8 ? 8 : 4;
     static constexpr look_ahead_tuning value{stages,
                                              in_flight,
                                              sizeof(T) > 4 && in_flight > 2 ? 2 : in_flight,
                                              depth < stages ? depth : stages - 1,
-                                             sizeof(T) <= 8 ? 16 : 8,
+                                             sizeof(T) <= 8 && !loads ? 16 : 8,
                                              look_ahead_warps,
                                              long_column_warps,
                                              20,
-                                             groups_a_round};
+                                             groups_a_round,
+                                             loads ? 16 : 1,
+                                             loads ? 2 : 1,
+                                             loads_at_once};
   };
 };
 

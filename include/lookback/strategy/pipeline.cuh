@@ -8,7 +8,9 @@
 // a vector). Block b of G scans the tile sequence b, b + G, b + 2 G, ... Its tile i is in stage
 // i % stages, and its warps have roles:
 //
-//   copying warp        bulk copies into all free stages, a few of them in flight at once
+//   copying warp        bulk copies into all free stages, a few of them in flight at once; or, where
+//                       items are not bytes in memory, loading warps, which read them and put them
+//                       there
 //   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
 //   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
@@ -32,8 +34,11 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// Tiles in a stage: as bytes that bulk copies fetch, or as items that a team of warps loads.
 template <class Problem, class Tuning>
-using look_ahead_source = staged_tile<Problem, Tuning::value.scanning_warps, true>;
+using look_ahead_source =
+    std::conditional_t<can_stage<Problem>, staged_tile<Problem, Tuning::value.scanning_warps, true>,
+                       item_tile<Problem, Tuning::value.team_warps()>>;
 
 /// The shared memory of a block: the ring of stages. Each barrier completes a phase when its step
 /// is done for the tile in its stage.
@@ -56,15 +61,19 @@ struct look_ahead_storage {
   /// flight at once, each in its own stage.
   static constexpr int first_copies =
       Tuning::value.short_in_flight < stages ? Tuning::value.short_in_flight : stages;
+  /// Arrivals that complete a tile: of the copying thread, or of every lane of a loading team.
+  static constexpr int copied_arrivals =
+      can_stage<Problem> ? 1
+                         : Tuning::value.team_warps() * simt::warp_threads; // mutant: load-arrivals
   /// Called by the thread that starts these copies.
   LOOKBACK_DEVICE void initialize_first_copies() {
-    for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], 1);
+    for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], copied_arrivals);
     simt::publish_barriers(); // mutant: publish-first
   }
   /// Called by the same thread after it has started them. Initializes the barriers of later copies,
   /// and `cleared`.
   LOOKBACK_DEVICE void initialize_later_copies() {
-    for (int s = first_copies; s < stages; ++s) simt::initialize(copied[s], 1);
+    for (int s = first_copies; s < stages; ++s) simt::initialize(copied[s], copied_arrivals);
     simt::initialize(cleared, 1); // mutant: cleared-init
     simt::publish_barriers();     // mutant: publish-later
   }
@@ -101,13 +110,19 @@ class look_ahead_scan {
   static constexpr look_ahead_tuning tuning = Tuning::value;
   static constexpr int stages = tuning.stages;
   static constexpr int rows = shape::tile_rows / tuning.scanning_warps; // rows a scanning warp
-  static constexpr int warps = tuning.warps(), first_scanning_warp = warps - tuning.scanning_warps;
+  static constexpr int warps = tuning.warps(), first_scanning_warp = tuning.first_scanning_warp();
+  // Warp 0 copies or loads; the other loading warps come last.
+  static constexpr int first_loading_warp = first_scanning_warp + tuning.scanning_warps;
+  static constexpr int teams = tuning.loading_teams, team_warps = tuning.team_warps();
   // 16-byte integers are summed as blocked items: one aggregate a lane and one a warp, instead of
   // one a row.
   static constexpr bool in_runs = adds_runs<Problem>;
   static constexpr int kept = in_runs ? 1 : rows,
                        aggregates_a_tile = in_runs ? tuning.scanning_warps : shape::tile_rows;
   static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
+  static_assert(!can_stage<Problem> || tuning.loading_warps == 1,
+                "bulk copies are started by one warp");
+  static_assert(teams <= stages, "every loading team needs a stage of its own");
 
 public:
   LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const scan_state<T> &state,
@@ -122,8 +137,8 @@ public:
     copying<stages> next{simt::cache_policy_of(!sequence_is_short())};
     // The first copies need only their own barriers, so they start before all other work.
     if (warp == 0) {
-      if (simt::lane_index() == 0) shared_.initialize_first_copies(); // mutant: first-barriers
-      copy(next, storage::first_copies);                              // mutant: first-copies
+      if (simt::lane_index() == 0) shared_.initialize_first_copies();      // mutant: first-barriers
+      if constexpr (can_stage<Problem>) copy(next, storage::first_copies); // mutant: first-copies
       if (simt::lane_index() == 0) shared_.initialize_later_copies();
     } else if (simt::lane_index() == 0) {
       shared_.initialize_others(warp - 1, warps - 1);
@@ -132,8 +147,11 @@ public:
     if (reads_initial<Problem> && warp == 2) read_initial(problem_, initial[0]);
     carry_.clear();            // mutant: status-clear
     simt::synchronize_block(); // mutant: start-barrier
-    if (warp == 0) {
-      copy(next, sequence_.count());
+    if (warp == 0 || (!can_stage<Problem> && warp >= first_loading_warp)) {
+      if constexpr (can_stage<Problem>)
+        copy(next, sequence_.count());
+      else
+        load(warp == 0 ? 0 : warp - first_loading_warp + 1);
     } else if (warp == 1) {
       if (simt::lane_index() == 0) {
         simt::wait_for_grid(simt::arrive_at_grid()); // mutant: grid-wait
@@ -185,6 +203,26 @@ private:
       if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1); // mutant: ring
       source_.fill(shared_.tiles[stage], tile, valid_of(tile).of_tile, bulk, shared_.copied[stage],
                    next.policy);
+    }
+  }
+
+  /// Loads the items of every tile of a team into free stages, as loading warp `turn`.
+  LOOKBACK_DEVICE void load(int turn) {
+    const int team = turn / team_warps, share = turn % team_warps;
+    ring_position<stages> at;
+    at.advance(team);
+    for (int i = team; i < sequence_.count(); i += teams, at.advance(teams)) {
+      const unsigned tile = sequence_.tile(i);
+      const auto valid = valid_of(tile);
+      unsigned char *const stage = shared_.tiles[at.stage];
+      if (i >= stages) simt::wait(shared_.scanned[at.stage], at.phase ^ 1); // mutant: load-ring
+      if (valid.fill_tile())
+        source_.template fetch_share<tuning.loads_at_once>(stage, tile, valid_items<shape, true>{},
+                                                           share);
+      else
+        source_.template fetch_share<tuning.loads_at_once>(stage, tile, valid, share);
+      // Every lane arrives: it has written its own items.
+      simt::arrive(shared_.copied[at.stage]); // mutant: load-arrive
     }
   }
 

@@ -16,8 +16,8 @@ namespace detail {
 /// aligned for that, too (as_vectors). Rows consist of whole vectors, so the first address decides
 /// for all.
 template <class Problem>
-inline constexpr bool has_vectors = std::is_pointer<typename Problem::output_type>::value
-    &&lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed;
+inline constexpr bool has_vectors =
+    can_move_as_vectors<typename Problem::stored, typename Problem::output_type>;
 template <class Problem>
 LOOKBACK_DEVICE bool as_vectors(const Problem &problem) {
   return moves_as_vectors<typename Problem::stored, Problem::shape::vector_elements>(
@@ -44,9 +44,9 @@ LOOKBACK_DEVICE void set_total([[maybe_unused]] const Problem &problem,
 /// which returns R(row - 1), and V of the row. `FullRow`: all items of the row are valid.
 /// `vector_stores`: results are stored as vectors.
 ///
-/// Results that cannot be stored as vectors may pass through their own row in shared memory, if
-/// they fit and no other warp reads from it. If the source shifts unaligned rows, unaligned results
-/// are shifted, too.
+/// Results that are not vectors may pass through their own row in shared memory, if they fit and no
+/// other warp reads from it. If the source shifts unaligned rows, unaligned results are shifted,
+/// too.
 template <bool FullRow, class Rows, class T, class RowPrefix, class Operator>
 LOOKBACK_DEVICE void scan_row(const Rows &rows, int i, const maybe<T> &prefix, RowPrefix row_prefix,
                               const T &vector_aggregates, bool vector_stores, Operator &op,
@@ -57,9 +57,9 @@ LOOKBACK_DEVICE void scan_row(const Rows &rows, int i, const maybe<T> &prefix, R
   using stored = typename Problem::stored;
   using staged = typename source::first_type;
   constexpr int E = shape::vector_elements;
-  constexpr bool through_stage = !source::shifts && Rows::aligned &&
+  constexpr bool through_stage = (!source::shifts || results_pass_stage<Problem>)&&Rows::aligned &&
                                  sizeof(stored) <= sizeof(staged) &&
-                                 alignof(stored) <= alignof(staged);
+                                 alignof(stored) <= source::alignment;
   const int lane = rows.lane, row = rows.row(i);
   const int items = FullRow ? shape::row_elements : rows.items(i);
   const int count = FullRow ? E : items - lane * E; // of this lane's vector and those behind it

@@ -110,7 +110,7 @@ public:
                             simt::barrier &copied, simt::cache_policy policy) const {
     copy_rest<0, false>(stage, tile, valid, bulk.arrays[0], 0, 1);
     if constexpr (arrays == 2) copy_rest<1, false>(stage, tile, valid, bulk.arrays[1], 0, 1);
-    if (adds_runs<Problem> || !aligned())
+    if (adds_runs<Problem> || results_pass_stage<Problem> || !aligned())
       // Orders bytes that threads have written to this stage, now or in an earlier round, before
       // the bulk copies.
       simt::fence_before_bulk_copy();

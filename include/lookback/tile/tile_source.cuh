@@ -9,13 +9,15 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Any iterator: the elements themselves are in shared memory. Each warp fetches its own rows.
+/// Any iterator: the elements themselves are in shared memory. Each of `Warps` warps fetches its own
+/// rows.
 template <class Problem, int Warps>
 class item_tile {
   using item = typename Problem::item;
   using shape = typename Problem::shape;
   static constexpr int E = shape::vector_elements;
   static constexpr int rows = shape::tile_rows / Warps;
+  static_assert(shape::tile_rows % Warps == 0, "all warps must have the same number of rows");
 
 public:
   using first_type = item; // of the elements at row_of()
@@ -27,11 +29,19 @@ public:
 
   template <bool>
   LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int items) const {
-    const int first_row = simt::warp_index() * rows;
     const valid_items<shape> valid{items};
+    fetch_share<fetched_at_once<typename Problem::input_type>>(stage, tile, valid,
+                                                               simt::warp_index());
+  }
+  /// Fetches the rows of warp `share` of `Warps`, with `AtOnce` loads of a lane on their way at
+  /// once. The lanes' items are in shared memory when each returns.
+  template <int AtOnce, bool Full>
+  LOOKBACK_DEVICE void fetch_share(unsigned char *stage, unsigned tile,
+                                   const valid_items<shape, Full> &valid, int share) const {
+    const int first_row = share * rows;
     const auto first =
         static_cast<std::ptrdiff_t>(tile) * shape::tile_elements + first_row * shape::row_elements;
-    fetch_rows<E, rows>(
+    fetch_rows<E, rows, AtOnce>(
         problem_.input + first, [=](int i) { return valid.of_row(first_row + i); },
         row_of(stage, first_row));
   }
@@ -63,6 +73,12 @@ private:
 template <class Problem>
 inline constexpr bool can_stage =
     staged_input<typename Problem::input_type>::template possible<Problem::shape::vector_elements>;
+
+/// Whether lanes can load the items of a tile into a ring of stages: they are bytes, and nothing of
+/// them may be overwritten before (keys that results overwrite).
+template <class Problem>
+inline constexpr bool can_load = std::is_trivially_copyable<typename Problem::item>::value &&
+                                 !boundary_of<typename Problem::input_type>::exists;
 
 /// Unaligned vectors of elements of at least 4 bytes are gathered instead of shifted. That is
 /// slower but takes less code, which counts for so many kernels, and the pipeline takes the long

@@ -226,6 +226,11 @@ void store_vector(void *address, const vector_words<Bytes> &vector) {
   std::memcpy(address, vector.words, Bytes);
 }
 
+template <int Bytes>
+void store_shared(void *address, const vector_words<Bytes> &vector) {
+  store_vector(address, vector);
+}
+
 /// Whether neighbouring tiles may be overwriting the bytes that a tile's copies include around its
 /// own. ThreadSanitizer is then not told of these reads, and a tile that used the bytes is detected
 /// by its results. A test sets this to false if no tile may write yet.
