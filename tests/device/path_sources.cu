@@ -32,7 +32,7 @@ struct element_at {
 struct difference {
   template <class Pair>
   __host__ __device__ float operator()(const Pair &pair) const {
-    return 3 * thrust::get<0>(pair) - thrust::get<1>(pair);
+    return thrust::get<0>(pair) - thrust::get<1>(pair);
   }
 };
 struct negate {

@@ -100,19 +100,34 @@ TEST_CASE("sizes: nothing for 0 elements, and too many are refused") {
   CHECK_EQ(fake::launches(), "");
 }
 
-TEST_CASE("a device before sm_90: waves and the look-back") {
+TEST_CASE("a device of sm_80: waves and the pipeline, no clusters") {
   fake::reset();
   here.major = 8;
   here.code = 80;
   CHECK_EQ(launches_of(2), "cluster_or_wave 2 cooperative");
   CHECK_EQ(launches_of(264), "cluster_or_wave 264 cooperative");
-  CHECK_EQ(launches_of(265), look_back(265));
+  CHECK_EQ(launches_of(265), "pipeline 132 cooperative");
+  // Its ring is as long as its shared memory allows, if there is code that knows how much that is.
+  fake::reset();
+  here.major = 8;
+  here.code = 80;
+  here.shared_bytes = 163 * 1024;
+  CHECK_EQ(launches_of(300), built_for[0] == 800 ? "pipeline 132 cooperative" : look_back(300));
 }
 
-TEST_CASE("code before sm_90 on a device of sm_90: neither cluster nor pipeline") {
+TEST_CASE("code for sm_80 on a device of sm_90: no clusters") {
   fake::reset();
   here.code = 80;
   CHECK_EQ(launches_of(2), "cluster_or_wave 2 cooperative");
+  CHECK_EQ(launches_of(300), "pipeline 132 cooperative");
+}
+
+TEST_CASE("code before sm_80: neither clusters nor the pipeline") {
+  fake::reset();
+  here.code = 75;
+  CHECK_EQ(launches_of(2), "cluster_or_wave 2 cooperative");
+  CHECK_EQ(launches_of(300), look_back(300));
+  here.major = 7;
   CHECK_EQ(launches_of(300), look_back(300));
 }
 

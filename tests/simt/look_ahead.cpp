@@ -182,6 +182,13 @@ TEST_CASE("pipeline, items through an iterator") {
   pipeline<test::load_ahead_by<3, 1, 2, 1, 3, 3>, interval, interval,
            test::reading_iterator<interval>>(40, 12);
 }
+/// Bytes that warps copy, where there are no bulk copies: aligned and anywhere within 16 bytes.
+TEST_CASE("pipeline, bytes that warps copy") {
+  pipeline<test::load_ahead_by<4, 2, 2, 1, 2, 1>, test::interval, wide>(60, 20);
+  sums<test::load_ahead_by<3, 2, 4, 1, 2, 2>, std::uint32_t, std::uint32_t>(100);
+  sums<test::load_ahead_by<3, 2, 2, 2, 1, 1>, std::uint8_t, std::uint32_t>(100);
+  pipeline_by_key<test::load_ahead_by<3, 2, 4, 2, 4, 1>, std::uint32_t>(100);
+}
 /// Results pass through the place of their row, whether bulk copies or warps fill it again.
 TEST_CASE("pipeline, results through an iterator") {
   using test::interval;

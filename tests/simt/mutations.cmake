@@ -328,6 +328,9 @@ mutation("items of one lane taken for all"
          REPLACE load-arrive
          "simt::arrive"
          "for (int l = 0; simt::lane_index() == 0 && l < 32; ++l) simt::arrive")
+mutation("copies of a loading warp not waited for"
+         REPLACE load-copies "arrive_when_copied" "arrive")
+mutation("copies of a loading warp next to single bytes not waited for" DELETE load-rest)
 mutation("items of one warp taken for all"
          REPLACE load-arrivals "Tuning::value.team_warps() * " "")
 mutation("a tile reduced before it is copied" DELETE copied-wait)

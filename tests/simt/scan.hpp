@@ -164,6 +164,11 @@ struct rows_of {
   struct tiles {
     static constexpr core::tile_tuning value{Warps, 1, 2};
   };
+  static constexpr bool has_pipelines = true;
+  template <class>
+  struct pipeline {
+    static constexpr bool fits = true;
+  };
   template <class Problem>
   using one_tile = tiles<Problem>;
   template <class Problem>
@@ -209,12 +214,14 @@ template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadW
 struct look_ahead_by {
   static constexpr core::look_ahead_tuning value{
       Stages, InFlight, ShortInFlight, Depth, ScanningWarps, LookAheadWarps, LongColumnWarps, 3, 6};
+  static constexpr bool fits = true;
 };
 /// The same where warps load the items: `Teams` teams of `Warps` warps together.
 template <int Stages, int Depth, int ScanningWarps, int LookAheadWarps, int Warps, int Teams>
 struct load_ahead_by {
   static constexpr core::look_ahead_tuning value{
       Stages, 1, 1, Depth, ScanningWarps, LookAheadWarps, LookAheadWarps, 3, 6, Warps, Teams, 4};
+  static constexpr bool fits = true;
 };
 template <class Tuning>
 struct pipeline_rows : rows_of<1> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The instructions introduced with sm_90, one small function each: barriers on which copies
-// complete, bulk copies, clusters. The second half of arch/simt.cuh.
+// The instructions introduced with sm_80 and sm_90, one small function each: barriers on which
+// copies complete, bulk copies, clusters. The second half of arch/simt.cuh.
 #pragma once
 
 #include <lookback/arch/simt.cuh>
@@ -9,7 +9,7 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace simt {
 
-// ---- barriers in shared memory, and copies that complete on them (sm_90) ------------------------
+// ---- barriers in shared memory, and copies that complete on them (sm_80) ------------------------
 
 /// Counts the pending arrivals, and the pending bytes of copies. A phase ends when both are zero;
 /// the next phase begins with the same number of arrivals.
@@ -17,7 +17,7 @@ struct alignas(8) barrier {
   std::uint64_t state;
 };
 
-#if LOOKBACK_TARGETS_SM_90
+#if LOOKBACK_TARGETS_SM_80
 
 namespace detail {
 LOOKBACK_DEVICE unsigned shared_address(const void *address) {
@@ -33,7 +33,9 @@ LOOKBACK_DEVICE void initialize(barrier &b, int arrivals) {
                : "memory");
 }
 LOOKBACK_DEVICE void publish_barriers() {
+#if LOOKBACK_TARGETS_SM_90
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif // before, the block barrier is enough
 }
 
 /// One arrival. Earlier writes of this thread are visible to threads that have waited for the
@@ -42,16 +44,25 @@ LOOKBACK_DEVICE void arrive(barrier &b) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(detail::shared_address(&b))
                : "memory");
 }
-/// The same, and adds `bytes` to the pending bytes of the phase.
+/// One arrival, as soon as the copies are complete that this thread has started with
+/// copy_vector_async(). It does not make other earlier writes visible.
+LOOKBACK_DEVICE void arrive_when_copied(barrier &b) {
+  asm volatile(
+      "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(detail::shared_address(&b))
+      : "memory");
+}
+#if LOOKBACK_TARGETS_SM_90
+/// One arrival, and adds `bytes` to the pending bytes of the phase.
 LOOKBACK_DEVICE void arrive_and_expect(barrier &b, unsigned bytes) {
   asm volatile(
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(detail::shared_address(&b)),
       "r"(bytes)
       : "memory");
 }
+#endif
 /// Waits until the phase of this parity has ended.
 LOOKBACK_DEVICE void wait(barrier &b, unsigned parity) {
-#if LOOKBACK_BOUNDS_SPINS
+#if LOOKBACK_BOUNDS_SPINS || !LOOKBACK_TARGETS_SM_90
   for (spin_bound bound;;
        bound.count("end of the phase of the barrier at address", detail::shared_address(&b))) {
     unsigned ended;
@@ -71,7 +82,19 @@ LOOKBACK_DEVICE void wait(barrier &b, unsigned parity) {
                : "memory");
 #endif
 }
-/// The same. Words that other blocks of the cluster have sent are visible afterwards.
+/// Whether the lines that a copy reads leave the L2 cache before all others, or after them.
+using cache_policy = std::uint64_t;
+LOOKBACK_DEVICE cache_policy cache_policy_of(bool leaves_last) {
+  cache_policy policy;
+  if (leaves_last)
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  else
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+#if LOOKBACK_TARGETS_SM_90
+/// As wait(). Words that other blocks of the cluster have sent are visible afterwards.
 LOOKBACK_DEVICE void wait_for_sent(barrier &b, unsigned parity) {
   for (spin_bound bound;;
        bound.count("words sent to the barrier at address", detail::shared_address(&b))) {
@@ -84,16 +107,6 @@ LOOKBACK_DEVICE void wait_for_sent(barrier &b, unsigned parity) {
                  : "memory");
     if (ended != 0) return;
   }
-}
-/// Whether the lines that a copy reads leave the L2 cache before all others, or after them.
-using cache_policy = std::uint64_t;
-LOOKBACK_DEVICE cache_policy cache_policy_of(bool leaves_last) {
-  cache_policy policy;
-  if (leaves_last)
-    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-  else
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  return policy;
 }
 /// Copies `bytes`, a multiple of 16 between addresses aligned to 16, from global to shared memory.
 /// The copy completes on `b`.
@@ -141,7 +154,8 @@ LOOKBACK_DEVICE void send(const std::uint32_t &mine, unsigned rank, std::uint32_
       : "memory");
 }
 
-#endif
+#endif // sm_90
+#endif // sm_80
 
 /// Blocks of this block's cluster: 1 without a cluster, or before sm_90.
 LOOKBACK_DEVICE unsigned cluster_blocks() {

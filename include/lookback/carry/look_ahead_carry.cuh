@@ -42,15 +42,18 @@ struct can_look_ahead {
 ///
 /// A look-ahead warp reads `window` groups at once: all groups since the block's previous tile.
 ///
-/// Items that no bulk copy can fetch are loaded by `loading_warps` warps: `loading_teams` teams,
-/// each of which loads every `loading_teams`-th tile, `loads_at_once` items of a lane at once.
+/// Where no bulk copies can fetch the tiles, `loading_warps` warps load them: `loading_teams` teams,
+/// each of which loads every `loading_teams`-th tile, items `loads_at_once` a lane at once.
 struct look_ahead_tuning {
   int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps,
-      long_column_warps, short_column, window, loading_warps = 1, loading_teams = 1,
+      long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
                                                loads_at_once = 16;
   constexpr int first_scanning_warp() const { return 2 + look_ahead_warps; }
-  constexpr int team_warps() const { return loading_warps / loading_teams; }
-  constexpr int warps() const { return first_scanning_warp() + scanning_warps + loading_warps - 1; }
+  constexpr bool in_bulk() const { return loading_warps == 0; }
+  constexpr int team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }
+  /// Warp 0 copies or loads; the other loading warps come last.
+  constexpr int first_loading_warp() const { return first_scanning_warp() + scanning_warps; }
+  constexpr int warps() const { return first_loading_warp() + (in_bulk() ? 0 : loading_warps - 1); }
 };
 
 /// The tiles of one block, b, b + G, b + 2 G, ...: its tile sequence.
@@ -84,7 +87,7 @@ public:
     uninitialized_array<T, 1> groups[stages]; // G of its group, for the next tile's warp
     simt::barrier prefix_ready[stages], groups_ready[stages];
 
-#if LOOKBACK_TARGETS_SM_90
+#if LOOKBACK_TARGETS_SM_80
     LOOKBACK_DEVICE void initialize(int stage) {
       simt::initialize(prefix_ready[stage], 1);
       simt::initialize(groups_ready[stage], simt::warp_threads);
@@ -92,7 +95,7 @@ public:
 #endif
   };
 
-#if LOOKBACK_TARGETS_SM_90
+#if LOOKBACK_TARGETS_SM_80
   LOOKBACK_DEVICE look_ahead(const Problem &problem, const scan_state<T> &state,
                              const tile_sequence &sequence, storage &shared)
       : problem_(problem), state_(state), sequence_(sequence), shared_(shared) {}

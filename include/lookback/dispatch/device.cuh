@@ -19,7 +19,7 @@ struct device_facts {
   int multiprocessors = 0;
   int shared_bytes = 0;    // a block may have, having asked for it
   bool cooperates = false; // runs kernels whose blocks are all resident
-  bool pipelines = false;  // and sm_90 code, of kernels that are built for it
+  bool pipelines = false;  // and sm_80 code, of kernels that are built for it
 };
 
 /// Facts of the current device. Racing first calls fill in the same values.
@@ -44,7 +44,7 @@ inline cudaError_t current_device(device_facts &facts) {
       status = cudaDeviceGetAttribute(one.value, one.name, facts.ordinal);
       if (status != cudaSuccess) return status;
     }
-    const bool pipelines = major >= 9 && cooperative != 0;
+    const bool pipelines = major >= 8 && cooperative != 0;
     packed = static_cast<std::uint64_t>(facts.multiprocessors) |
              static_cast<std::uint64_t>(facts.shared_bytes) << 16 |
              std::uint64_t{cooperative != 0} << 61 | std::uint64_t{pipelines} << 62 |

@@ -87,15 +87,15 @@ inline cudaError_t ask_for_resident(const void *kernel, const block_shape &block
   return status;
 }
 
-/// 1 if the device runs the kernel's sm_90 code and has enough shared memory, otherwise 0. If 1,
-/// raises the kernel's limit of shared memory.
-inline cudaError_t ask_for_sm_90(const void *kernel, const block_shape &block,
-                                 const device_facts &device, unsigned &can) {
+/// 1 if the device runs code of the kernel for sm_80 or newer and has enough shared memory,
+/// otherwise 0. If 1, raises the kernel's limit of shared memory.
+inline cudaError_t ask_for_pipeline(const void *kernel, const block_shape &block,
+                                    const device_facts &device, unsigned &can) {
   const int bytes = static_cast<int>(block.shared_bytes);
   unsigned code = 0;
   if (!device.pipelines || device.shared_bytes < bytes) return cudaSuccess;
   const cudaError_t status = ask_for_code(kernel, block, device, code);
-  if (code < 900) return status;
+  if (code < 800) return status;
   can = 1;
   return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
 }
@@ -184,7 +184,7 @@ public:
   }
   template <class Block, class Kernel>
   bool can_run(Kernel kernel) {
-    return ask<Block>(ask_for_sm_90, 0, reinterpret_cast<const void *>(kernel)) != 0;
+    return ask<Block>(ask_for_pipeline, 0, reinterpret_cast<const void *>(kernel)) != 0;
   }
 
 private:

@@ -3,8 +3,8 @@
 // a result, only the time. The host and the kernels read the same row, that for the architecture of
 // the code that runs.
 //
-// A new row: a struct like `h200` (or one that inherits it, with what differs), and its line in
-// `row_for` and in measured_tuning::name().
+// A new row: a struct like `tuned_on_h200`, and its line in `row_for` and in
+// measured_tuning::name().
 #pragma once
 
 #include <lookback/strategy/pipeline.cuh>
@@ -21,14 +21,19 @@ namespace detail {
 template <class T>
 inline constexpr bool exchanges_by_copy = !std::is_trivially_copyable<T>::value;
 
-/// Measured on an H200, sm_90.
-struct h200 {
+/// Measured on an H200, sm_90, for multiprocessors with `SharedKib` KiB of shared memory for blocks,
+/// and code that can start bulk copies or, without `Bulk`, cannot.
+template <int SharedKib, bool Bulk>
+struct tuned_on_h200 {
   static constexpr int multiprocessors = 132;
   /// Groups of 32 tiles that one round of tiles, one a block, can span.
   static constexpr int groups_a_round = (multiprocessors + 31) / 32 + 1;
   static constexpr int shared_bytes =
-      227 * 1024; // of a multiprocessor, and the most that one block may have
+      SharedKib * 1024; // of a multiprocessor, and the most that one block may have
   static constexpr int shared_bytes_of_launch = 1024; // reserved by CUDA in every block
+  /// Whether a ring can have enough stages to hide the latency of the carry. In 99 KiB it has 5, and
+  /// an H200 takes 859 us for 2^28 i32, where the look-back takes 630.
+  static constexpr bool has_pipelines = SharedKib > 99;
 
   /// Blocks of the kernel that fit into the shared memory of a multiprocessor, at most `wanted`.
   /// Registers need not be limited for more blocks than that.
@@ -188,10 +193,19 @@ struct h200 {
   ///   5,  8, 16 / 2, 16  16.5   44.0   573     23.3   63.2   854     24.0   62.2   836
   /// A third look-ahead warp and a depth of 9 made all of them slower: what they read competes with
   /// the loads.
+  /// Code for compute_80 with 163 KiB, 9 stages, which warps copy by 16 bytes, by depth, scanning,
+  /// look-ahead and copying warps:
+  ///                    2^24 i32   2^28 i32   2^28 i8   2^24 f64   2^27 f64
+  ///   memcpy             37.0       507        130       67.4       507
+  ///   7, 16, 3, 4        43.1       545        147       79.3       565
+  ///   6,  8, 3, 2        42.8       530        141       76.4       537
+  ///   6, 16, 2, 2        44.2       533        144       79.2       549
+  ///   6, 16, 2, 8        44.0       535        144       82.9       581
+  ///   the look-back      53.5       625        162       88.4       617
   template <class Problem>
   struct pipeline {
     using T = typename Problem::accumulator;
-    static constexpr bool loads = !can_stage<Problem>;
+    static constexpr bool loads = !can_stage<Problem>, in_bulk = Bulk && !loads;
     static constexpr int tile = Problem::shape::tile_elements;
     static constexpr int stage =
         std::conditional_t<loads, item_tile<Problem, 1>, staged_tile<Problem, 8, true>>::bytes;
@@ -201,35 +215,46 @@ struct h200 {
     static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
     static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
     static constexpr bool runs = adds_runs<Problem>;
-    static constexpr int depth = tiles_for(loads ? 5 : runs ? 8 : swift || sizeof(T) > 8 ? 6 : 7);
+    static constexpr int depth = tiles_for(loads                                ? 5
+                                           : runs                               ? 8
+                                           : !in_bulk || swift || sizeof(T) > 8 ? 6
+                                                                                : 7);
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
     static constexpr int fit = // 3 KB are left for barriers and alignment
         (shared_bytes - 3 * 1024) /
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     static constexpr int stages = fit < tiles_for(12) ? fit : tiles_for(12);
+    static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
     static constexpr int look_ahead_warps = !loads && (swift || runs || sizeof(T) <= 4) ? 3 : 2;
     static constexpr int long_column_warps = !loads && (swift || runs) ? 3 : 2;
+    static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled
     static constexpr int item_bytes = sizeof(typename Problem::item);
     static constexpr int loads_at_once = item_bytes <= 4 ? 16 : item_bytes <= 8 ? 8 : 4;
     static constexpr look_ahead_tuning value{stages,
                                              in_flight,
                                              sizeof(T) > 4 && in_flight > 2 ? 2 : in_flight,
-                                             depth < stages ? depth : stages - 1,
-                                             sizeof(T) <= 8 && !loads ? 16 : 8,
+                                             depth < stages - spare ? depth : stages - spare,
+                                             sizeof(T) <= 8 && in_bulk ? 16 : 8,
                                              look_ahead_warps,
                                              long_column_warps,
                                              20,
                                              groups_a_round,
-                                             loads ? 16 : 1,
+                                             in_bulk ? 0
+                                             : loads ? 16
+                                                     : 2,
                                              loads ? 2 : 1,
                                              loads_at_once};
   };
 };
 
+using h200 = tuned_on_h200<227, true>;
 /// The row for code of an architecture, 900 for sm_90. Row 0 stands for all architectures: it
 /// decides which kernels a problem has.
 template <int Architecture>
-using row_for = h200;
+using row_for = std::conditional_t<
+    Architecture == 0 || (Architecture >= 900 && Architecture < 1200), h200,
+    std::conditional_t<Architecture == 800 || Architecture == 870, tuned_on_h200<163, false>,
+                       tuned_on_h200<99, (Architecture >= 1200)>>>;
 
 /// The tuning of the default strategies.
 struct measured_tuning {

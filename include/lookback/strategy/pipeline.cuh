@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The default strategy for long inputs on sm_90 and newer: a persistent pipeline that fetches,
+// The default strategy for long inputs on sm_80 and newer: a persistent pipeline that fetches,
 // reduces and scans different tiles at once, so that no wait for a prefix interrupts the memory
 // traffic. It reverses decoupled look-back: instead of a waiting tile that looks back, a warp looks
 // ahead, and the prefix is ready before the tile is scanned.
@@ -8,9 +8,9 @@
 // a vector). Block b of G scans the tile sequence b, b + G, b + 2 G, ... Its tile i is in stage
 // i % stages, and its warps have roles:
 //
-//   copying warp        bulk copies into all free stages, a few of them in flight at once; or, where
-//                       items are not bytes in memory, loading warps, which read them and put them
-//                       there
+//   copying warp        bulk copies into all free stages, a few of them in flight at once; or loading
+//                       warps, which copy tiles before sm_90, or read items that are not bytes in
+//                       memory
 //   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
 //   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
@@ -34,10 +34,11 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Tiles in a stage: as bytes that bulk copies fetch, or as items that a team of warps loads.
+/// Tiles in a stage: as bytes, which bulk copies fetch or a team of warps copies, or as items, which
+/// a team of warps loads.
 template <class Problem, class Tuning>
 using look_ahead_source =
-    std::conditional_t<can_stage<Problem>, staged_tile<Problem, Tuning::value.scanning_warps, true>,
+    std::conditional_t<can_stage<Problem>, staged_tile<Problem, Tuning::value.team_warps(), true>,
                        item_tile<Problem, Tuning::value.team_warps()>>;
 
 /// The shared memory of a block: the ring of stages. Each barrier completes a phase when its step
@@ -56,15 +57,15 @@ struct look_ahead_storage {
   simt::barrier copied[stages], reduced[stages], rows_ready[stages], scanned[stages];
   simt::barrier cleared; // all blocks have cleared all status words
 
-#if LOOKBACK_TARGETS_SM_90
+#if LOOKBACK_TARGETS_SM_80
   /// Tiles whose copies start before the first barrier of the block: at most as many as may be in
   /// flight at once, each in its own stage.
   static constexpr int first_copies =
       Tuning::value.short_in_flight < stages ? Tuning::value.short_in_flight : stages;
   /// Arrivals that complete a tile: of the copying thread, or of every lane of a loading team.
-  static constexpr int copied_arrivals =
-      can_stage<Problem> ? 1
-                         : Tuning::value.team_warps() * simt::warp_threads; // mutant: load-arrivals
+  static constexpr int team_lanes =
+      Tuning::value.team_warps() * simt::warp_threads; // mutant: load-arrivals
+  static constexpr int copied_arrivals = Tuning::value.in_bulk() ? 1 : team_lanes;
   /// Called by the thread that starts these copies.
   LOOKBACK_DEVICE void initialize_first_copies() {
     for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], copied_arrivals);
@@ -92,7 +93,7 @@ struct look_ahead_storage {
 #endif
 };
 
-#if LOOKBACK_TARGETS_SM_90
+#if LOOKBACK_TARGETS_SM_80
 /// Progress of the copying warp: tile `i` is the next to copy, into stage `at`; `arriving` is the
 /// stage of the oldest copy in flight.
 template <int Stages>
@@ -111,8 +112,8 @@ class look_ahead_scan {
   static constexpr int stages = tuning.stages;
   static constexpr int rows = shape::tile_rows / tuning.scanning_warps; // rows a scanning warp
   static constexpr int warps = tuning.warps(), first_scanning_warp = tuning.first_scanning_warp();
-  // Warp 0 copies or loads; the other loading warps come last.
-  static constexpr int first_loading_warp = first_scanning_warp + tuning.scanning_warps;
+  static constexpr bool in_bulk = tuning.in_bulk();
+  static constexpr int first_loading_warp = tuning.first_loading_warp();
   static constexpr int teams = tuning.loading_teams, team_warps = tuning.team_warps();
   // 16-byte integers are summed as blocked items: one aggregate a lane and one a warp, instead of
   // one a row.
@@ -120,8 +121,7 @@ class look_ahead_scan {
   static constexpr int kept = in_runs ? 1 : rows,
                        aggregates_a_tile = in_runs ? tuning.scanning_warps : shape::tile_rows;
   static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
-  static_assert(!can_stage<Problem> || tuning.loading_warps == 1,
-                "bulk copies are started by one warp");
+  static_assert(can_stage<Problem> || !in_bulk, "items come from loading warps");
   static_assert(teams <= stages, "every loading team needs a stage of its own");
 
 public:
@@ -137,8 +137,8 @@ public:
     copying<stages> next{simt::cache_policy_of(!sequence_is_short())};
     // The first copies need only their own barriers, so they start before all other work.
     if (warp == 0) {
-      if (simt::lane_index() == 0) shared_.initialize_first_copies();      // mutant: first-barriers
-      if constexpr (can_stage<Problem>) copy(next, storage::first_copies); // mutant: first-copies
+      if (simt::lane_index() == 0) shared_.initialize_first_copies(); // mutant: first-barriers
+      if constexpr (in_bulk) copy(next, storage::first_copies);       // mutant: first-copies
       if (simt::lane_index() == 0) shared_.initialize_later_copies();
     } else if (simt::lane_index() == 0) {
       shared_.initialize_others(warp - 1, warps - 1);
@@ -147,8 +147,8 @@ public:
     if (reads_initial<Problem> && warp == 2) read_initial(problem_, initial[0]);
     carry_.clear();            // mutant: status-clear
     simt::synchronize_block(); // mutant: start-barrier
-    if (warp == 0 || (!can_stage<Problem> && warp >= first_loading_warp)) {
-      if constexpr (can_stage<Problem>)
+    if (warp == 0 || (!in_bulk && warp >= first_loading_warp)) {
+      if constexpr (in_bulk)
         copy(next, sequence_.count());
       else
         load(warp == 0 ? 0 : warp - first_loading_warp + 1);
@@ -206,23 +206,16 @@ private:
     }
   }
 
-  /// Loads the items of every tile of a team into free stages, as loading warp `turn`.
+  /// Loads every tile of a team into free stages, as loading warp `turn`.
   LOOKBACK_DEVICE void load(int turn) {
     const int team = turn / team_warps, share = turn % team_warps;
     ring_position<stages> at;
     at.advance(team);
     for (int i = team; i < sequence_.count(); i += teams, at.advance(teams)) {
       const unsigned tile = sequence_.tile(i);
-      const auto valid = valid_of(tile);
-      unsigned char *const stage = shared_.tiles[at.stage];
       if (i >= stages) simt::wait(shared_.scanned[at.stage], at.phase ^ 1); // mutant: load-ring
-      if (valid.fill_tile())
-        source_.template fetch_share<tuning.loads_at_once>(stage, tile, valid_items<shape, true>{},
-                                                           share);
-      else
-        source_.template fetch_share<tuning.loads_at_once>(stage, tile, valid, share);
-      // Every lane arrives: it has written its own items.
-      simt::arrive(shared_.copied[at.stage]); // mutant: load-arrive
+      source_.template load<tuning.loads_at_once>(shared_.tiles[at.stage], tile, valid_of(tile),
+                                                  share, shared_.copied[at.stage]);
     }
   }
 
@@ -364,7 +357,11 @@ struct pipeline_block {
     using tuning = typename Row::template pipeline<Problem>;
     using storage = look_ahead_storage<Problem, tuning>;
     static constexpr int threads = tuning::value.warps() * simt::warp_threads;
-    static constexpr block_shape shape() { return {threads, sizeof(storage), true}; }
+    /// More than any block has, if the tuning has no ring that is long enough.
+    static constexpr std::size_t too_much = std::size_t{1} << 30;
+    static constexpr block_shape shape() {
+      return {threads, tuning::fits ? sizeof(storage) : too_much, true};
+    }
   };
   using here = of<compiled_row<Rows>>;
 };
@@ -374,11 +371,12 @@ template <class Problem, class Rows>
 LOOKBACK_KERNEL((pipeline_block<Problem, Rows>::here::threads), 1)
 pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                 const scan_state<typename Problem::accumulator> state) {
-#if LOOKBACK_TARGETS_SM_90
+#if LOOKBACK_TARGETS_SM_80
   using block = typename pipeline_block<Problem, Rows>::here;
-  look_ahead_scan<Problem, typename block::tuning>(problem, state,
-                                                   simt::shared_memory<typename block::storage>())
-      .run();
+  if constexpr (block::tuning::fits)
+    look_ahead_scan<Problem, typename block::tuning>(problem, state,
+                                                     simt::shared_memory<typename block::storage>())
+        .run();
 #endif
 }
 
@@ -410,7 +408,7 @@ struct pipeline : tree_strategy<Rows> {
     if (writes_over_keys(problem)) return "the results overwrite the keys";
     return launch.template can_run<pipeline_block<Problem, Rows>>(pipeline_kernel<Problem, Rows>)
                ? nullptr
-               : "the device lacks its sm_90 code or its shared memory";
+               : "the device lacks its code for sm_80 or newer, or its shared memory";
   }
   template <class Problem, class Launch>
   static void run(const Problem &problem, temporary_memory &memory, Launch &launch) {

@@ -30,8 +30,8 @@
 //                             blocks of its largest cluster; 1 without clusters
 //   resident_blocks<Block>(kernel)
 //                             blocks that the device holds at once; 0 without cooperative launches
-//   can_run<Block>(kernel)    whether the device runs its sm_90 code and has enough shared memory;
-//                             if so, raises the kernel's limit of shared memory
+//   can_run<Block>(kernel)    whether the device runs its code for sm_80 or newer and has enough
+//                             shared memory; if so, raises the kernel's limit of shared memory
 #pragma once
 
 #include <lookback/core/config.cuh>

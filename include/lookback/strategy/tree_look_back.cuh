@@ -22,13 +22,21 @@ struct tree_look_back_block {
   using here = of<compiled_row<Rows>>;
 };
 
+/// Whether the pipeline takes the problem in code that has the tuning `Row`.
+template <class Problem, class Row, class = void>
+inline constexpr bool has_pipeline = false;
+template <class Problem, class Row>
+inline constexpr bool has_pipeline<
+    Problem, Row, std::enable_if_t<can_look_ahead<Problem>::value && Row::has_pipelines>> =
+    Row::template pipeline<Problem>::fits;
+
 template <class Problem, class Rows>
 LOOKBACK_KERNEL((tree_look_back_block<Problem, Rows>::here::threads),
                 (tree_look_back_block<Problem, Rows>::here::resident))
 tree_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                       const scan_state<typename Problem::accumulator> state) {
   // Where there is a pipeline, the look-back runs only after a refused launch.
-  constexpr bool is_fallback = LOOKBACK_TARGETS_SM_90 && can_look_ahead<Problem>::value;
+  constexpr bool is_fallback = has_pipeline<Problem, compiled_row<Rows>>;
   scan_tile_of_block<typename tree_look_back_block<Problem, Rows>::here, carry::look_back,
                      is_fallback>(problem, state);
 }

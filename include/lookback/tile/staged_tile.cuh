@@ -5,6 +5,7 @@
 
 #include <lookback/arch/simt_sm90.cuh>
 #include <lookback/block/lane_run.cuh>
+#include <lookback/tile/valid_items.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -68,12 +69,7 @@ public:
   /// threads of the first `Warps` warps.
   template <bool KnownAligned>
   LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int valid) const {
-    if constexpr (KnownAligned && arrays == 1) {
-      fetch_own_rows(stage, tile, valid);
-    } else {
-      fetch_array<0>(stage, tile, valid);
-      if constexpr (arrays == 2) fetch_array<1>(stage, tile, valid);
-    }
+    fetch_share<KnownAligned && arrays == 1>(stage, tile, valid, simt::warp_index());
   }
   LOOKBACK_DEVICE void finish() const {
     simt::wait_for_copies();      // mutant: copies-wait
@@ -87,6 +83,23 @@ public:
     prefetch_array<0>(tile);
     if constexpr (arrays == 2) prefetch_array<1>(tile);
   }
+
+#if LOOKBACK_TARGETS_SM_80
+  /// Starts the copies of warp `share` of `Warps`. When they are complete, every lane of these warps
+  /// has arrived at `copied`.
+  template <int>
+  LOOKBACK_DEVICE void load(unsigned char *stage, unsigned tile, const valid_items<shape> &valid,
+                            int share, simt::barrier &copied) const {
+    if (LOOKBACK_LIKELY(aligned() && valid.fill_tile())) {
+      fetch_share<arrays == 1>(stage, tile, valid.of_tile, share);
+      simt::arrive_when_copied(copied); // mutant: load-copies
+    } else {                            // this lane may have copied bytes by ordinary writes
+      fetch_share<false>(stage, tile, valid.of_tile, share);
+      simt::wait_for_copies(); // mutant: load-rest
+      simt::arrive(copied);
+    }
+  }
+#endif
 
 #if LOOKBACK_TARGETS_SM_90
   /// The bytes of a tile of `valid` items that bulk copies transfer.
@@ -108,8 +121,8 @@ public:
   /// bytes that they leave out: the first and the last few of the arrays.
   LOOKBACK_DEVICE void fill(unsigned char *stage, unsigned tile, int valid, const plan &bulk,
                             simt::barrier &copied, simt::cache_policy policy) const {
-    copy_rest<0, false>(stage, tile, valid, bulk.arrays[0], 0, 1);
-    if constexpr (arrays == 2) copy_rest<1, false>(stage, tile, valid, bulk.arrays[1], 0, 1);
+    copy_rest<0>(stage, tile, valid, bulk.arrays[0], 0, 1);
+    if constexpr (arrays == 2) copy_rest<1>(stage, tile, valid, bulk.arrays[1], 0, 1);
     if (adds_runs<Problem> || results_pass_stage<Problem> || !aligned())
       // Orders bytes that threads have written to this stage, now or in an earlier round, before
       // the bulk copies.
@@ -149,6 +162,16 @@ public:
   }
 
 private:
+  /// `OwnRows`: the rows of different warps share no 16-byte unit.
+  template <bool OwnRows>
+  LOOKBACK_DEVICE void fetch_share(unsigned char *stage, unsigned tile, int valid, int warp) const {
+    if constexpr (OwnRows) {
+      fetch_own_rows(stage, tile, valid, warp);
+    } else {
+      fetch_array<0>(stage, tile, valid, warp);
+      if constexpr (arrays == 2) fetch_array<1>(stage, tile, valid, warp);
+    }
+  }
   /// Offset of row `row` of array A in the stage.
   template <int A, bool KnownAligned = false>
   LOOKBACK_DEVICE unsigned place(int row) const {
@@ -197,10 +220,11 @@ private:
   }
 #endif
   /// Copies the bytes of the tile to the left and to the right of `bulk`, at most 30, as lane
-  /// `lane` of `lanes`. With `Mine`, only those in this warp's rows.
-  template <int A, bool Mine>
+  /// `lane` of `lanes`: all of them, or only those in the rows of `warp`.
+  static constexpr int all_warps = -1;
+  template <int A>
   LOOKBACK_DEVICE void copy_rest(unsigned char *stage, unsigned tile, int valid, const piece &bulk,
-                                 int lane, int lanes) const {
+                                 int lane, int lanes, int warp = all_warps) const {
     piece own = bytes_of<A>(tile, valid);
     if (lead < A >> 0 && tile > 0) own.begin -= element_bytes<A>;
     const bool some = bulk.bytes() > 0;
@@ -209,7 +233,7 @@ private:
     const auto copy_byte = [&](std::uint64_t at) {
       const auto inside =
           static_cast<int>(static_cast<std::int64_t>(at - bytes_of<A>(tile, 0).begin));
-      if (!Mine || (inside < 0 ? 0 : inside / share<A>) == simt::warp_index())
+      if (warp == all_warps || (inside < 0 ? 0 : inside / share<A>) == warp)
         *place_of<A>(stage, tile, at) = address<A>()[at];
     };
     LOOKBACK_ROLLED
@@ -219,32 +243,32 @@ private:
   }
   /// fetch_array() for warps whose rows share no 16-byte unit: only the necessary code, because a
   /// scan of one tile waits for it.
-  LOOKBACK_DEVICE void fetch_own_rows(unsigned char *stage, unsigned tile, int valid) const {
+  LOOKBACK_DEVICE void fetch_own_rows(unsigned char *stage, unsigned tile, int valid,
+                                      int warp) const {
     constexpr int step = simt::warp_threads * granule;
     const int valid_bytes = valid * int{element_bytes<0>}, rest = valid_bytes % int{granule};
     const unsigned char *const from = address<0>() + bytes_of<0>(tile, 0).begin;
     LOOKBACK_UNROLL
     for (int i = 0; i < (share<0> + step - 1) / step; ++i) {
       const int inside = i * step + simt::lane_index() * int{granule},
-                at = simt::warp_index() * share<0> + inside;
+                at = warp * share<0> + inside;
       if (LOOKBACK_LIKELY(inside < share<0> && at + int{granule} <= valid_bytes))
         simt::copy_vector_async(stage + at, from + at);
     }
     if (LOOKBACK_LIKELY(rest == 0)) return;
     // The last bytes are fewer than a vector. They belong to the warp in whose rows they begin.
     const int at = valid_bytes - rest + simt::lane_index();
-    const bool mine = (valid_bytes - rest) / share<0> == simt::warp_index(); // mutant: fetch-tail
+    const bool mine = (valid_bytes - rest) / share<0> == warp; // mutant: fetch-tail
     if (mine && at < valid_bytes) stage[at] = from[at];
   }
   /// Each warp copies the 16-byte units that begin in its own rows.
   template <int A>
-  LOOKBACK_DEVICE void fetch_array(unsigned char *stage, unsigned tile, int valid) const {
+  LOOKBACK_DEVICE void fetch_array(unsigned char *stage, unsigned tile, int valid, int warp) const {
     constexpr int step = simt::warp_threads * granule;
     const piece bulk = bulk_of<A>(tile, valid);
     // Negative if threads copy the first bytes.
     const int lead_bytes = static_cast<int>(bytes_of<A>(tile, 0).begin - bulk.begin);
-    const int warp = simt::warp_index(),
-              begin = warp == 0 ? 0 : warp * share<A> + lead_bytes - lead_bytes % int{granule};
+    const int begin = warp == 0 ? 0 : warp * share<A> + lead_bytes - lead_bytes % int{granule};
     const int all = static_cast<int>(bulk.bytes());
     const int next = (warp + 1) * share<A> + lead_bytes - lead_bytes % int{granule};
     const int end = warp + 1 < Warps && next < all ? next : all;
@@ -253,7 +277,7 @@ private:
     LOOKBACK_ROLLED
     for (int at = begin + simt::lane_index() * int{granule}; at < end; at += step)
       simt::copy_vector_async(to + at, from + at);
-    copy_rest<A, true>(stage, tile, valid, bulk, simt::lane_index(), simt::warp_threads);
+    copy_rest<A>(stage, tile, valid, bulk, simt::lane_index(), simt::warp_threads, warp);
   }
   template <int A>
   LOOKBACK_DEVICE void prefetch_array(unsigned tile) const {

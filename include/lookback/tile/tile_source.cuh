@@ -29,22 +29,23 @@ public:
 
   template <bool>
   LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int items) const {
-    const valid_items<shape> valid{items};
-    fetch_share<fetched_at_once<typename Problem::input_type>>(stage, tile, valid,
-                                                               simt::warp_index());
+    fetch_share<fetched_at_once<typename Problem::input_type>>(
+        stage, tile, valid_items<shape>{items}, simt::warp_index());
   }
-  /// Fetches the rows of warp `share` of `Warps`, with `AtOnce` loads of a lane on their way at
-  /// once. The lanes' items are in shared memory when each returns.
-  template <int AtOnce, bool Full>
-  LOOKBACK_DEVICE void fetch_share(unsigned char *stage, unsigned tile,
-                                   const valid_items<shape, Full> &valid, int share) const {
-    const int first_row = share * rows;
-    const auto first =
-        static_cast<std::ptrdiff_t>(tile) * shape::tile_elements + first_row * shape::row_elements;
-    fetch_rows<E, rows, AtOnce>(
-        problem_.input + first, [=](int i) { return valid.of_row(first_row + i); },
-        row_of(stage, first_row));
+#if LOOKBACK_TARGETS_SM_80
+  /// Loads the rows of warp `share` of `Warps`, with `AtOnce` loads of a lane on their way at once.
+  /// Every lane of these warps arrives at `loaded`.
+  template <int AtOnce>
+  LOOKBACK_DEVICE void load(unsigned char *stage, unsigned tile, const valid_items<shape> &valid,
+                            int share, simt::barrier &loaded) const {
+    if (valid.fill_tile())
+      fetch_share<AtOnce>(stage, tile, valid_items<shape, true>{}, share);
+    else
+      fetch_share<AtOnce>(stage, tile, valid, share);
+    // Every lane arrives: it has written its own items.
+    simt::arrive(loaded); // mutant: load-arrive
   }
+#endif
   LOOKBACK_DEVICE static void finish() { simt::synchronize_warp(); } // mutant: fetch-items
   LOOKBACK_DEVICE static constexpr bool aligned() { return true; }
   LOOKBACK_DEVICE void prefetch(unsigned) const {} // an iterator cannot be prefetched
@@ -67,6 +68,17 @@ public:
   }
 
 private:
+  template <int AtOnce, bool Full>
+  LOOKBACK_DEVICE void fetch_share(unsigned char *stage, unsigned tile,
+                                   const valid_items<shape, Full> &valid, int share) const {
+    const int first_row = share * rows;
+    const auto first =
+        static_cast<std::ptrdiff_t>(tile) * shape::tile_elements + first_row * shape::row_elements;
+    fetch_rows<E, rows, AtOnce>(
+        problem_.input + first, [=](int i) { return valid.of_row(first_row + i); },
+        row_of(stage, first_row));
+  }
+
   const Problem &problem_;
 };
 

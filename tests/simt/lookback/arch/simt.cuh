@@ -8,6 +8,8 @@
 #include <simt/emulator.hpp>
 
 // The emulated device has everything.
+#undef LOOKBACK_TARGETS_SM_80
+#define LOOKBACK_TARGETS_SM_80 1
 #undef LOOKBACK_TARGETS_SM_90
 #define LOOKBACK_TARGETS_SM_90 1
 

@@ -32,6 +32,11 @@ inline barrier *touched(barrier &b) {
 } // namespace detail
 
 inline void arrive(barrier &b, EMULATOR_CALLER) { emulator::arrive(detail::touched(b), 0, where); }
+/// The copies are made no later than the arrival.
+inline void arrive_when_copied(barrier &b, EMULATOR_CALLER) {
+  wait_for_copies();
+  emulator::arrive(detail::touched(b), 0, where);
+}
 inline void arrive_and_expect(barrier &b, unsigned bytes, EMULATOR_CALLER) {
   emulator::arrive(detail::touched(b), bytes, where);
 }
