@@ -25,11 +25,11 @@ def run(driver, csv, *flags):
     return subprocess.run([driver, f"--csv={csv}", *flags]).returncode
 
 
-def results_file(csv):
-    """perf/results/h200.csv for "NVIDIA H200"."""
-    _, device = table.read(csv)
+def results_file(csv, suffix=""):
+    """perf/results/h200.csv for "NVIDIA H200"; what follows a comma is not part of the name."""
+    device = table.read(csv)[1].split(",")[0]
     name = re.sub(r"[^a-z0-9]+", "_", device.lower().removeprefix("nvidia ")).strip("_")
-    return HERE / "results" / f"{name}.csv"
+    return HERE / "results" / f"{name}{suffix}.csv"
 
 
 def keep(csv):
@@ -44,6 +44,21 @@ def keep(csv):
     )
 
 
+def compare_older(drivers, csv):
+    """Keeps the rows of all drivers, which differ in the architecture of their code, in one file."""
+    rows = []
+    for driver in drivers:
+        status = run(driver, csv)
+        if status:
+            sys.exit(status)
+        header, *own = csv.read_text().splitlines(keepends=True)
+        rows += own
+    csv.write_text("".join([header, *rows]))
+    kept = results_file(csv, "_compute_80")
+    shutil.copyfile(csv, kept)
+    print(f"kept as {kept}; enter the commit in {kept.with_name('provenance.csv')}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--host",
@@ -51,11 +66,15 @@ def main():
     parser.add_argument("--device", help="the GPU's driver; leave out without a CUDA compiler")
     parser.add_argument("--full", action="store_true",
                         help="run the whole GPU grid and keep its rows in perf/results")
+    parser.add_argument("--older", nargs="+",
+                        help="drivers with code for older architectures: run only these")
     parser.add_argument("--csv", type=pathlib.Path, required=True,
                         help="the file to write the rows to")
     options = parser.parse_args()
 
     sys.stdout.reconfigure(line_buffering=True)
+    if options.older:
+        return compare_older(options.older, options.csv)
     status = NO_DEVICE
     if options.device:
         flags = [] if options.full else [f"--benchmark_filter={QUICK}"]

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <string>
 #include <stdexcept>
 
 namespace perf {
@@ -153,7 +154,11 @@ int perf::compare_on_device(void (*add_cells)(std::vector<cell> &), int argc, ch
     check(cudaGetDeviceProperties(&device, 0));
     std::vector<cell> cells;
     add_cells(cells);
-    return compare(std::move(cells), device.name, argc, argv);
+    std::string name = device.name;
+#if defined(PERF_CODE)
+    name += ", code for " PERF_CODE;
+#endif
+    return compare(std::move(cells), name, argc, argv);
   } catch (const std::exception &failure) {
     std::fprintf(stderr, "%s\n", failure.what());
     return 1;

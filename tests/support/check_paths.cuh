@@ -49,24 +49,41 @@ std::vector<std::size_t> lengths(std::size_t bytes, Random &random, const Proble
   return to_try(sizes, random);
 }
 
-/// Where there is no such path for the problem or the device, it must say so; where there is one,
-/// it must run.
+/// The architecture of the code that the device runs, 900 for sm_90: the newest in this program that
+/// is not newer than the device.
+inline int running_code() {
+  int major = 0, minor = 0, newest = 0;
+  REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  REQUIRE_CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+  for (const int built : {__CUDA_ARCH_LIST__})
+    if (built <= major * 100 + minor * 10) newest = built;
+  return newest;
+}
+template <class Problem>
+bool pipeline_runs(int code) {
+  using rows = core::measured_tuning;
+  return code >= 1200                 ? core::has_pipeline<Problem, rows::at<1200>>
+         : code >= 900                ? core::has_pipeline<Problem, rows::at<900>>
+         : code == 800 || code == 870 ? core::has_pipeline<Problem, rows::at<800>>
+                                      : false;
+}
+
+/// Where there is no such path for the problem or the code, it must say so; where there is one, it
+/// must run.
 template <class Problem>
 bool supported(const Problem &problem, path by, std::int64_t n, cudaError_t status) {
-  int major = 0;
-  REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  const int code = running_code();
   const auto tiles = Problem::shape::tiles(static_cast<std::uint64_t>(n));
+  const bool clusters = code >= 900 && core::can_send<typename Problem::accumulator>;
   const bool must_run =
       tiles <= 1 ||
-      (by == path::cluster
-           ? major >= 9 && tiles <= 8 && core::can_send<typename Problem::accumulator>
-       : by == path::wave ? tiles <= checked_wave(problem)
+      (by == path::cluster ? tiles <= 8 && clusters
+       : by == path::wave  ? tiles <= checked_wave(problem)
        : by == path::look_ahead
-           ? major >= 9 && core::can_look_ahead<Problem>::value &&
+           ? pipeline_runs<Problem>(code) &&
                  !core::writes_over_keys(problem.over({static_cast<std::uint64_t>(n)}))
            : true);
-  const bool may_run = must_run || (by == path::cluster && major >= 9 && tiles <= 16 &&
-                                    core::can_send<typename Problem::accumulator>);
+  const bool may_run = must_run || (by == path::cluster && tiles <= 16 && clusters);
   if (!may_run || (!must_run && status != cudaSuccess)) {
     CHECK_EQ(status, cudaErrorNotSupported);
     return false;
