@@ -26,8 +26,8 @@ def run(driver, csv, *flags):
 
 
 def results_file(csv, suffix=""):
-    """perf/results/h200.csv for "NVIDIA H200"; what follows a comma is not part of the name."""
-    device = table.read(csv)[1].split(",")[0]
+    """perf/results/h200.csv for "NVIDIA H200", and for "NVIDIA H200 (code for compute_80)"."""
+    device = table.read(csv)[1].split(" (")[0]
     name = re.sub(r"[^a-z0-9]+", "_", device.lower().removeprefix("nvidia ")).strip("_")
     return HERE / "results" / f"{name}{suffix}.csv"
 

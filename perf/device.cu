@@ -156,7 +156,7 @@ int perf::compare_on_device(void (*add_cells)(std::vector<cell> &), int argc, ch
     add_cells(cells);
     std::string name = device.name;
 #if defined(PERF_CODE)
-    name += ", code for " PERF_CODE;
+    name += " (code for " PERF_CODE ")";
 #endif
     return compare(std::move(cells), name, argc, argv);
   } catch (const std::exception &failure) {

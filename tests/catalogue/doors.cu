@@ -8,6 +8,7 @@
 #include <support/operators.hpp>
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
+#include <support/types.hpp>
 
 #include <thrust/count.h>
 #include <thrust/iterator/counting_iterator.h>
@@ -191,11 +192,11 @@ TEST_CASE("catalogue: what cannot run names the limit") {
   CHECK_MESSAGE(text.find("bytes of shared memory, and a block of this device has at most") !=
                     std::string::npos,
                 text);
-  CHECK_THROWS_WITH_AS(lookback::inclusive_scan(par.with(look_ahead{}),
-                                                thrust::counting_iterator<int>(0),
-                                                thrust::counting_iterator<int>(1 << 20),
-                                                reinterpret_cast<int *>(x.data())),
-                       doctest::Contains("look_ahead takes plain memory"), thrust::system_error);
+  const test::guarded_buffer<test::sized<12>> odd(n);
+  CHECK_THROWS_WITH_AS(lookback::inclusive_scan(par.with(look_ahead{}), odd.data(), odd.data() + n,
+                                                odd.data(), test::compose{}),
+                       doctest::Contains("results of 1, 2, 4, 8 or 16 bytes"),
+                       thrust::system_error);
   // Storage that is too small, a negative length, and nothing to do.
   using small = chained<>;
   REQUIRE_CUDA(DeviceScan::InclusiveSum(nullptr, bytes, x.data(), x.data(), n, nullptr, small{}));

@@ -36,11 +36,11 @@ struct fastest {};
 /// The look-ahead pipeline at every length above one tile: persistent blocks read, reduce and scan
 /// different tiles at the same time.
 ///
-/// - *Requirements*, otherwise `cudaErrorNotSupported`: compute capability 9.0 or newer; input from
-///   a pointer, from a `thrust::transform_iterator` over one, or from pointers to keys and values
-///   where the output does not overlap the keys; output to a pointer to numbers or to the
-///   accumulator's type; elements of 1, 2, 4, 8 or 16 bytes; accumulators of at most 16 bytes that
-///   are trivially copyable.
+/// - *Requirements*, otherwise `cudaErrorNotSupported`: compute capability 8.0 or newer and more
+///   than 99 KiB of shared memory per block; trivially copyable items, from any iterator;
+///   accumulators of at most 16 bytes that are trivially copyable; results of 1, 2, 4, 8 or 16
+///   bytes, for any iterator. By key: pointers to keys and values, and output to a pointer that does
+///   not overlap the keys.
 /// - *Determinism*: the bits of lookback::fastest.
 /// - *Complexity*: 2 n elements of traffic, about 2 n additions.
 /// @ingroup strategies
