@@ -90,15 +90,12 @@ public:
   template <int>
   LOOKBACK_DEVICE void load(unsigned char *stage, unsigned tile, const valid_items<shape> &valid,
                             int share, simt::barrier &copied) const {
-    if (LOOKBACK_LIKELY(aligned() && valid.fill_tile()))
+    if (LOOKBACK_LIKELY(aligned() && valid.fill_tile())) {
       fetch_share<arrays == 1>(stage, tile, valid.of_tile, share);
-    else
-      fetch_share<false>(stage, tile, valid.of_tile, share);
-    if (LOOKBACK_LIKELY(no_rest<0>(tile, valid.of_tile) &&
-                        no_rest<arrays - 1>(tile, valid.of_tile))) {
       simt::arrive_when_copied(copied); // mutant: load-copies
     } else {                            // this lane may have copied bytes by ordinary writes
-      simt::wait_for_copies();          // mutant: load-rest
+      fetch_share<false>(stage, tile, valid.of_tile, share);
+      simt::wait_for_copies(); // mutant: load-rest
       simt::arrive(copied);
     }
   }
@@ -212,12 +209,6 @@ private:
     const std::uint64_t wanted = own.end + (granule - (own.end + skip_[A]) % granule) % granule;
     return {tile == 0 ? (granule - skip_[A]) % granule : own.begin - skip_[A] - lead<A>,
             wanted < last ? wanted : last};
-  }
-  /// Whether these are all bytes of the tile.
-  template <int A>
-  LOOKBACK_DEVICE bool no_rest(unsigned tile, int valid) const {
-    const piece own = bytes_of<A>(tile, valid), bulk = bulk_of<A>(tile, valid);
-    return bulk.begin <= own.begin && own.end <= bulk.end;
   }
 #if LOOKBACK_TARGETS_SM_90
   template <int A>
