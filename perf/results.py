@@ -207,6 +207,26 @@ def ladder_section(file):
                                for title, name in pictures], left=2)
 
 
+def older_section(file):
+    """Sums of 2^20, 2^24 and 2^28 elements by each architecture's code."""
+    heading("Code for older architectures", file)
+    print("Code for compute_80 has the 163 KiB of shared memory that a block has on sm_80, and code\n"
+          "for compute_86 the 99 of sm_86; both ran on the H200, and CUB's is compiled the same way.\n")
+    times = {}
+    with open(RESULTS / file, newline="") as rows:
+        for row in csv.DictReader(rows):
+            code = re.search(r"compute_\d+", row["gpu"]).group()
+            key = code, row["call"], row["type"], int(row["elements"])
+            times.setdefault(key, {})[row["contender"]] = float(row["us_median"])
+    body = [[
+        code, call, kind,
+        table.size(n), table.microseconds(row[table.OURS]),
+        *(f"{table.microseconds(row[name])} ({row[name] / row[table.OURS]:.2f})"
+          for name in ("cub", table.COPY))
+    ] for (code, call, kind, n), row in times.items() if n in (1 << 20, 1 << 24, 1 << 28)]
+    show(["code", "call", "type", "elements", table.OURS, "cub", table.COPY], body, left=3)
+
+
 def accuracy_section(file):
     heading("Accuracy", file)
     with open(RESULTS / file, newline="") as rows:
@@ -239,6 +259,7 @@ def page():
               for name, row in provenance().items()], left=4)
         gpu_section("h200.csv", RESULTS / "h200_floor.csv")
         floor_section("h200_floor.csv")
+        older_section("h200_compute_80.csv")
         ladder_section("h200_ladder.csv")
         accuracy_section("h200_accuracy.csv")
         all_cells(comparison("The comparison on the CPU", "xeon_2_cores.csv"))
