@@ -3,8 +3,8 @@
 
 #include <chrono>
 #include <cstdio>
-#include <string>
 #include <stdexcept>
+#include <string>
 
 namespace perf {
 namespace {

@@ -49,8 +49,8 @@ std::vector<std::size_t> lengths(std::size_t bytes, Random &random, const Proble
   return to_try(sizes, random);
 }
 
-/// The architecture of the code that the device runs, 900 for sm_90: the newest in this program that
-/// is not newer than the device.
+/// The architecture of the code that the device runs, 900 for sm_90: the newest in this program
+/// that is not newer than the device.
 inline int running_code() {
   int major = 0, minor = 0, newest = 0;
   REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));

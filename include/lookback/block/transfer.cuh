@@ -127,8 +127,8 @@ inline constexpr int fetched_at_once = sizeof(typename element_source<Iterator>:
                                                                                                : 8;
 
 /// Moves rows of a tile at `input` to shared memory, each to its place, in batches of whole rows of
-/// about `AtOnce` elements a lane. `elements(i)` is how many elements of row i exist; the others are
-/// not touched.
+/// about `AtOnce` elements a lane. `elements(i)` is how many elements of row i exist; the others
+/// are not touched.
 template <int E, int Rows, int AtOnce, class T, class Iterator, class Elements>
 LOOKBACK_DEVICE void fetch_rows(const Iterator &input, Elements elements, T *shared) {
   constexpr int row_elements = simt::warp_threads * E;
@@ -223,8 +223,8 @@ LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<
   }
 }
 
-/// Writes a full row whose vectors are not vectors of memory to `row`, which is aligned to 16 bytes:
-/// the lanes put their elements at `shared`, and take units of 16 bytes from there.
+/// Writes a full row whose vectors are not vectors of memory to `row`, which is aligned to 16
+/// bytes: the lanes put their elements at `shared`, and take units of 16 bytes from there.
 template <class T, int E>
 LOOKBACK_DEVICE void store_in_units(unsigned char *row, unsigned char *shared,
                                     const lane_vector<T, E> &vector) {

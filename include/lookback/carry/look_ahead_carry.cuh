@@ -16,9 +16,9 @@ namespace detail {
 /// Whether a problem can take the pipeline: its items can wait in a ring of stages, with rows for 8
 /// scanning warps, its accumulators are trivially copyable and small, its results make vectors, and
 /// it can be told whether results overwrite keys. (On an H200, structs of 12, 24, 32 and 64 bytes
-/// reached 0.57, 0.48, 0.53 and 0.26 of a copy's bandwidth by the pipeline, and 0.70, 0.59, 0.55 and
-/// 0.39 by the look-back: their exchanges between lanes are more instructions than a few scanning
-/// warps have time for.)
+/// reached 0.57, 0.48, 0.53 and 0.26 of a copy's bandwidth by the pipeline, and 0.70, 0.59, 0.55
+/// and 0.39 by the look-back: their exchanges between lanes are more instructions than a few
+/// scanning warps have time for.)
 template <class Problem>
 struct can_look_ahead {
   static constexpr bool value =
@@ -42,8 +42,8 @@ struct can_look_ahead {
 ///
 /// A look-ahead warp reads `window` groups at once: all groups since the block's previous tile.
 ///
-/// Where no bulk copies can fetch the tiles, `loading_warps` warps load them: `loading_teams` teams,
-/// each of which loads every `loading_teams`-th tile, items `loads_at_once` a lane at once.
+/// Where no bulk copies can fetch the tiles, `loading_warps` warps load them: `loading_teams`
+/// teams, each of which loads every `loading_teams`-th tile, items `loads_at_once` a lane at once.
 struct look_ahead_tuning {
   int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps,
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,

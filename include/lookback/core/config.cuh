@@ -132,8 +132,8 @@
 #define LOOKBACK_HIDES_RETURN_TYPE(T) false
 #endif
 
-/// Whether this compilation pass may use instructions introduced with sm_80, or with sm_90. (True in
-/// nvcc's host pass, which parses all code.)
+/// Whether this compilation pass may use instructions introduced with sm_80, or with sm_90. (True
+/// in nvcc's host pass, which parses all code.)
 #if defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
 #define LOOKBACK_TARGETS_SM_80 1
 #else

@@ -39,8 +39,8 @@ struct fastest {};
 /// - *Requirements*, otherwise `cudaErrorNotSupported`: compute capability 8.0 or newer and more
 ///   than 99 KiB of shared memory per block; trivially copyable items, from any iterator;
 ///   accumulators of at most 16 bytes that are trivially copyable; results of 1, 2, 4, 8 or 16
-///   bytes, for any iterator. By key: pointers to keys and values, and output to a pointer that does
-///   not overlap the keys.
+///   bytes, for any iterator. By key: pointers to keys and values, and output to a pointer, without
+///   overlap with the keys.
 /// - *Determinism*: the bits of lookback::fastest.
 /// - *Complexity*: 2 n elements of traffic, about 2 n additions.
 /// @ingroup strategies

@@ -21,8 +21,8 @@ namespace detail {
 template <class T>
 inline constexpr bool exchanges_by_copy = !std::is_trivially_copyable<T>::value;
 
-/// Measured on an H200, sm_90, for multiprocessors with `SharedKib` KiB of shared memory for blocks,
-/// and code that can start bulk copies or, without `Bulk`, cannot.
+/// Measured on an H200, sm_90, for multiprocessors with `SharedKib` KiB of shared memory for
+/// blocks, and code that can start bulk copies or, without `Bulk`, cannot.
 template <int SharedKib, bool Bulk>
 struct tuned_on_h200 {
   static constexpr int multiprocessors = 132;
@@ -31,8 +31,8 @@ struct tuned_on_h200 {
   static constexpr int shared_bytes =
       SharedKib * 1024; // of a multiprocessor, and the most that one block may have
   static constexpr int shared_bytes_of_launch = 1024; // reserved by CUDA in every block
-  /// Whether a ring can have enough stages to hide the latency of the carry. In 99 KiB it has 5, and
-  /// an H200 takes 859 us for 2^28 i32, where the look-back takes 630.
+  /// Whether a ring can have enough stages to hide the latency of the carry. In 99 KiB it has 5,
+  /// and an H200 takes 859 us for 2^28 i32, where the look-back takes 630.
   static constexpr bool has_pipelines = SharedKib > 99;
 
   /// Blocks of the kernel that fit into the shared memory of a multiprocessor, at most `wanted`.
@@ -99,8 +99,8 @@ struct tuned_on_h200 {
   ///   4 x 10                                                       621
   /// By prefetch distance (a tile that is prefetched too early is evicted before its use):
   ///   none 688     264 tiles 621     528 627     1056 784
-  /// Sums of 1 GiB of structs by a user's operator, staged as bytes. A lane holds the vectors of all
-  /// rows of its warp: wide ones need registers, and fewer blocks have more.
+  /// Sums of 1 GiB of structs by a user's operator, staged as bytes. A lane holds the vectors of
+  /// all rows of its warp: wide ones need registers, and fewer blocks have more.
   ///   memcpy 507    12 bytes   24 bytes   32 bytes   64 bytes
   ///   4 x  8           802       1035       1059       2737
   ///   4 x  6           809       1154       1043       1573

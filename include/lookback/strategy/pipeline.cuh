@@ -8,9 +8,9 @@
 // a vector). Block b of G scans the tile sequence b, b + G, b + 2 G, ... Its tile i is in stage
 // i % stages, and its warps have roles:
 //
-//   copying warp        bulk copies into all free stages, a few of them in flight at once; or loading
-//                       warps, which copy tiles before sm_90, or read items that are not bytes in
-//                       memory
+//   copying warp        bulk copies into all free stages, a few of them in flight at once; or
+//                       loading warps, which copy tiles before sm_90, or read items that are not
+//                       bytes in memory
 //   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
 //   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
@@ -34,8 +34,8 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Tiles in a stage: as bytes, which bulk copies fetch or a team of warps copies, or as items, which
-/// a team of warps loads.
+/// Tiles in a stage: as bytes, which bulk copies fetch or a team of warps copies, or as items,
+/// which a team of warps loads.
 template <class Problem, class Tuning>
 using look_ahead_source =
     std::conditional_t<can_stage<Problem>, staged_tile<Problem, Tuning::value.team_warps(), true>,

@@ -85,8 +85,8 @@ public:
   }
 
 #if LOOKBACK_TARGETS_SM_80
-  /// Starts the copies of warp `share` of `Warps`. When they are complete, every lane of these warps
-  /// has arrived at `copied`.
+  /// Starts the copies of warp `share` of `Warps`. When they are complete, every lane of these
+  /// warps has arrived at `copied`.
   template <int>
   LOOKBACK_DEVICE void load(unsigned char *stage, unsigned tile, const valid_items<shape> &valid,
                             int share, simt::barrier &copied) const {

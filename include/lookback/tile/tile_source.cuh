@@ -9,8 +9,8 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Any iterator: the elements themselves are in shared memory. Each of `Warps` warps fetches its own
-/// rows.
+/// Any iterator: the elements themselves are in shared memory. Each of `Warps` warps fetches its
+/// own rows.
 template <class Problem, int Warps>
 class item_tile {
   using item = typename Problem::item;
