@@ -63,7 +63,8 @@ TEST_CASE("LOOKBACK_LOG: every default strategy, and why those before it do not 
   const std::string no_wave = no_cluster + "; not wave: more tiles than are resident at once";
   const std::string no_pipeline =
       no_wave +
-      "; not pipeline: the device lacks its code for sm_80 or newer, or its shared memory";
+      "; not pipeline: no code for sm_80 or newer runs on the device, or its shared memory is too "
+      "small";
   const std::string n = "lookback: n = " + std::to_string(3 * tile - 5) + ": ";
   CHECK_EQ(log_of(3, device_with(3, 2, 4, true)),
            n + "cluster" + tuned + "3 blocks of 512 threads, one cluster" + not_one + "\n");

@@ -122,8 +122,10 @@ struct staged_input<
   using Iterator = Transform<Function, Raw *, More...>;
   using raw = std::remove_cv_t<Raw>;
   template <int E>
+  // The function's values shape the tile, so elements that are wider than those would fill too much
+  // shared memory.
   static constexpr bool possible =
-      is_staged_as_bytes<raw> &&std::is_trivially_copyable<value_t<Iterator>>::value;
+      lane_vector<raw, E>::packed &&std::is_trivially_copyable<value_t<Iterator>>::value;
   static constexpr int arrays = 1;
   static constexpr bool reads_before = false;
   template <int>

@@ -14,17 +14,18 @@ inline namespace LOOKBACK_ABI {
 namespace detail {
 
 /// Whether a problem can take the pipeline: its items can wait in a ring of stages, with rows for 8
-/// scanning warps, its accumulators are trivially copyable and small, its results make vectors, and
-/// it can be told whether results overwrite keys. (On an H200, structs of 12, 24, 32 and 64 bytes
-/// reached 0.57, 0.48, 0.53 and 0.26 of a copy's bandwidth by the pipeline, and 0.70, 0.59, 0.55
-/// and 0.39 by the look-back: their exchanges between lanes are more instructions than a few
+/// scanning warps, its accumulators are trivially copyable and small (8 bytes beside loading warps,
+/// which leave fewer registers), a lane's results are one vector access, and by key the output is a
+/// pointer, so that overlap with the keys can be checked. (On an H200, structs of 12, 24, 32 and 64
+/// bytes reached 0.57, 0.48, 0.53 and 0.26 of a copy's bandwidth by the pipeline, and 0.70, 0.59,
+/// 0.55 and 0.39 by the look-back: their exchanges between lanes are more instructions than a few
 /// scanning warps have time for.)
 template <class Problem>
 struct can_look_ahead {
   static constexpr bool value =
       (can_stage<Problem> || can_load<Problem>)&&Problem::shape::tile_rows >= 8 &&
       std::is_trivially_copyable<typename Problem::accumulator>::value &&
-      sizeof(typename Problem::accumulator) <= 16 &&
+      sizeof(typename Problem::accumulator) <= (can_stage<Problem> ? 16 : 8) &&
       lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed &&
       (!boundary_of<typename Problem::input_type>::exists ||
        std::is_pointer<typename Problem::output_type>::value);

@@ -36,11 +36,12 @@ struct fastest {};
 /// The look-ahead pipeline at every length above one tile: persistent blocks read, reduce and scan
 /// different tiles at the same time.
 ///
-/// - *Requirements*, otherwise `cudaErrorNotSupported`: compute capability 8.0 or newer and more
-///   than 99 KiB of shared memory per block; trivially copyable items, from any iterator;
-///   accumulators of at most 16 bytes that are trivially copyable; results of 1, 2, 4, 8 or 16
-///   bytes, for any iterator. By key: pointers to keys and values, and output to a pointer, without
-///   overlap with the keys.
+/// - *Requirements*, otherwise `cudaErrorNotSupported`: a GPU that allows a block 163 KiB of
+///   shared memory or more (compute capability 8.0, 8.7, 9.0, 10.x); trivially copyable items of at
+///   most 64 bytes, from any iterator; trivially copyable accumulators of at most 16 bytes (8 if
+///   the input is not a pointer or a transform of one); results of 1, 2, 4, 8 or 16 bytes, for any
+///   iterator. By key: compute capability 9.0 or newer, pointers to keys and values, and output to
+///   a pointer, without overlap with the keys.
 /// - *Determinism*: the bits of lookback::fastest.
 /// - *Complexity*: 2 n elements of traffic, about 2 n additions.
 /// @ingroup strategies

@@ -118,9 +118,12 @@ struct tuned_on_h200 {
     using T = typename Problem::accumulator;
     static constexpr bool vectors =
         lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed;
-    static constexpr bool wide = can_stage<Problem> && sizeof(T) > 16,
-                          odd = can_stage<Problem> && !wide && !vectors;
     static constexpr int rows = Problem::shape::tile_rows;
+    // By key, a tile of values has more rows than one of accumulators would have.
+    static constexpr bool measured =
+        can_stage<Problem> && !boundary_of<typename Problem::input_type>::exists;
+    static constexpr bool wide = measured && sizeof(T) > 16 && rows <= 16,
+                          odd = measured && sizeof(T) <= 16 && !vectors;
     static constexpr int wanted = wide && sizeof(T) <= 32 ? 1 : wide || odd ? 2 : 4;
     static constexpr int warps = rows < wanted ? rows : wanted;
     static constexpr int blocks = wide              ? sizeof(T) <= 32   ? 16
@@ -215,10 +218,11 @@ struct tuned_on_h200 {
     static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
     static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
     static constexpr bool runs = adds_runs<Problem>;
-    static constexpr int depth = tiles_for(loads                                ? 5
+    static constexpr double wanted_depth = loads                                ? 5
                                            : runs                               ? 8
                                            : !in_bulk || swift || sizeof(T) > 8 ? 6
-                                                                                : 7);
+                                                                                : 7;
+    static constexpr int depth = loads && sizeof(T) > 4 ? 5 : tiles_for(wanted_depth);
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
     static constexpr int fit = // 3 KB are left for barriers and alignment
         (shared_bytes - 3 * 1024) /
@@ -227,6 +231,8 @@ struct tuned_on_h200 {
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
     static constexpr int look_ahead_warps = !loads && (swift || runs || sizeof(T) <= 4) ? 3 : 2;
     static constexpr int long_column_warps = !loads && (swift || runs) ? 3 : 2;
+    static constexpr int scanning_warps =
+        sizeof(T) <= 8 && in_bulk && Problem::shape::tile_rows >= 16 ? 16 : 8;
     static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled
     static constexpr int item_bytes = sizeof(typename Problem::item);
     static constexpr int loads_at_once = item_bytes <= 4 ? 16 : item_bytes <= 8 ? 8 : 4;
@@ -234,7 +240,7 @@ struct tuned_on_h200 {
                                              in_flight,
                                              sizeof(T) > 4 && in_flight > 2 ? 2 : in_flight,
                                              depth < stages - spare ? depth : stages - spare,
-                                             sizeof(T) <= 8 && in_bulk ? 16 : 8,
+                                             scanning_warps,
                                              look_ahead_warps,
                                              long_column_warps,
                                              20,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The default strategy for long inputs on sm_80 and newer: a persistent pipeline that fetches,
-// reduces and scans different tiles at once, so that no wait for a prefix interrupts the memory
-// traffic. It reverses decoupled look-back: instead of a waiting tile that looks back, a warp looks
-// ahead, and the prefix is ready before the tile is scanned.
+// The default strategy for long inputs, from sm_80 on where a block may have 163 KiB of shared
+// memory or more: a persistent pipeline that fetches, reduces and scans different tiles at once, so
+// that no wait for a prefix interrupts the memory traffic. It reverses decoupled look-back: instead
+// of a waiting tile that looks back, a warp looks ahead, and the prefix is ready before the tile is
+// scanned.
 //
 // n elements read once, n written once; about 2 n + n / E applications of the operator (E elements
 // a vector). Block b of G scans the tile sequence b, b + G, b + 2 G, ... Its tile i is in stage
@@ -122,6 +123,8 @@ class look_ahead_scan {
                        aggregates_a_tile = in_runs ? tuning.scanning_warps : shape::tile_rows;
   static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
   static_assert(can_stage<Problem> || !in_bulk, "items come from loading warps");
+  static_assert(shape::tile_rows % tuning.scanning_warps == 0,
+                "all scanning warps must have the same number of rows");
   static_assert(teams <= stages, "every loading team needs a stage of its own");
 
 public:
@@ -357,7 +360,8 @@ struct pipeline_block {
     using tuning = typename Row::template pipeline<Problem>;
     using storage = look_ahead_storage<Problem, tuning>;
     static constexpr int threads = tuning::value.warps() * simt::warp_threads;
-    /// More than any block has, if the tuning has no ring that is long enough.
+    /// Asked for where no ring is long enough: more than any device has, so the launcher refuses
+    /// the kernel.
     static constexpr std::size_t too_much = std::size_t{1} << 30;
     static constexpr block_shape shape() {
       return {threads, tuning::fits ? sizeof(storage) : too_much, true};
@@ -408,7 +412,8 @@ struct pipeline : tree_strategy<Rows> {
     if (writes_over_keys(problem)) return "the results overwrite the keys";
     return launch.template can_run<pipeline_block<Problem, Rows>>(pipeline_kernel<Problem, Rows>)
                ? nullptr
-               : "the device lacks its code for sm_80 or newer, or its shared memory";
+               : "no code for sm_80 or newer runs on the device, or its shared memory is too "
+                 "small";
   }
   template <class Problem, class Launch>
   static void run(const Problem &problem, temporary_memory &memory, Launch &launch) {

@@ -86,8 +86,8 @@ template <class Problem>
 inline constexpr bool can_stage =
     staged_input<typename Problem::input_type>::template possible<Problem::shape::vector_elements>;
 
-/// Whether lanes can load the items of a tile into a ring of stages: they are bytes, and nothing of
-/// them may be overwritten before (keys that results overwrite).
+/// Whether lanes can load the items of a tile into a ring of stages: the items are trivially
+/// copyable, and not by key, where results may overwrite a key before it is read.
 template <class Problem>
 inline constexpr bool can_load = std::is_trivially_copyable<typename Problem::item>::value &&
                                  !boundary_of<typename Problem::input_type>::exists;
