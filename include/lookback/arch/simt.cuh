@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Every hardware instruction that a kernel uses, one small function each. Those introduced with
-// sm_90 are in arch/simt_sm90.cuh, the grid barrier is in arch/simt_grid.cuh. Kernels contain no
-// intrinsic and no asm: a port or an emulator replaces these files only.
+// Every hardware instruction that a kernel uses, one small function each. Barriers in shared memory
+// (sm_80) and what was introduced with sm_90 are in arch/simt_sm90.cuh, the grid barrier is in
+// arch/simt_grid.cuh. Kernels contain no intrinsic and no asm: a port or an emulator replaces these
+// files only.
 #pragma once
 
 #include <lookback/core/storage.cuh>
@@ -272,7 +273,7 @@ LOOKBACK_DEVICE void store_vector(void *address, const vector_words<Bytes> &vect
     *static_cast<vector_words<Bytes> *>(address) = vector;
 }
 
-/// The same to shared memory.
+/// One store instruction, to shared memory.
 template <int Bytes>
 LOOKBACK_DEVICE void store_shared(void *address, const vector_words<Bytes> &vector) {
   if constexpr (Bytes == 16)

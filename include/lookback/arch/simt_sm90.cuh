@@ -9,7 +9,7 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace simt {
 
-// ---- barriers in shared memory, and copies that complete on them (sm_80) ------------------------
+// ---- barriers in shared memory (sm_80), and bulk copies that complete on them (sm_90) -----------
 
 /// Counts the pending arrivals, and the pending bytes of copies. A phase ends when both are zero;
 /// the next phase begins with the same number of arrivals.

@@ -121,9 +121,9 @@ struct staged_input<
     std::enable_if_t<is_function_over<Transform<Function, Raw *, More...>, Function, Raw *>>> {
   using Iterator = Transform<Function, Raw *, More...>;
   using raw = std::remove_cv_t<Raw>;
-  template <int E>
   // The function's values shape the tile, so elements that are wider than those would fill too much
   // shared memory.
+  template <int E>
   static constexpr bool possible =
       lane_vector<raw, E>::packed &&std::is_trivially_copyable<value_t<Iterator>>::value;
   static constexpr int arrays = 1;

@@ -72,14 +72,13 @@ LOOKBACK_DEVICE bool moves_as_vectors(const Iterator &iterator) {
   }
 }
 
-/// The largest unit of a vector access to an element T whose address is a multiple of its size.
+/// Bytes of a vector access to an element T of a row that is aligned to 16 bytes: they divide the
+/// size of T, and so the address of every element.
 template <class T>
-inline constexpr int unit_bytes = sizeof(T) % 16 == 0  ? 16
-                                  : sizeof(T) % 8 == 0 ? 8
-                                  : sizeof(T) % 4 == 0 ? 4
-                                  : sizeof(T) % 2 == 0 ? 2
-                                                       : 1;
-/// An element in shared memory, in units of `Unit` bytes, to which `place` is aligned.
+inline constexpr int unit_bytes = static_cast<int>(storage_alignment<T> > alignof(T)
+                                                       ? storage_alignment<T>
+                                                       : alignof(T));
+/// Reads an element from shared memory in units of `Unit` bytes, to which `place` is aligned.
 template <int Unit, class T>
 LOOKBACK_DEVICE T load_element(const unsigned char *place) {
   uninitialized_array<T, 1> element;
@@ -90,6 +89,7 @@ LOOKBACK_DEVICE T load_element(const unsigned char *place) {
   }
   return element[0];
 }
+/// Writes one in the same way.
 template <int Unit, class T>
 LOOKBACK_DEVICE void store_element(unsigned char *place, const T &element) {
   LOOKBACK_UNROLL

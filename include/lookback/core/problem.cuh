@@ -81,11 +81,6 @@ inline constexpr bool is_sum = std::is_same<decltype(Problem::op), plus>::value;
 template <class Problem>
 inline constexpr bool sums_integers = is_sum<Problem> &&is_integer<typename Problem::accumulator>;
 
-/// Whether results of the pipeline pass through shared memory on their way to the output, because
-/// the output is not memory: adjacent lanes then write adjacent results.
-template <class Problem>
-inline constexpr bool results_pass_stage = !std::is_pointer<typename Problem::output_type>::value;
-
 /// A problem: an extent, a source of items, a monoid and a sink. Over `Accumulator`,
 ///
 ///     y(i) = init . x(0) . x(1) ... x(i), or without the last factor when exclusive.

@@ -11,6 +11,11 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// Whether results of the pipeline pass through shared memory on their way to the output, because
+/// the output is not memory: adjacent lanes then write adjacent results.
+template <class Problem>
+inline constexpr bool results_pass_stage = !std::is_pointer<typename Problem::output_type>::value;
+
 /// The bytes of a tile's arrays, one array after the other. Each keeps its address modulo 16, as
 /// bulk copies require. Neighbouring bytes up to the next multiple of 16 are copied with them, and
 /// so is the element before the tile where an element depends on its predecessor.
