@@ -85,6 +85,9 @@ LOOKBACK_DEVICE bool all_of_warp(bool predicate) { return __all_sync(0xffffffffu
 /// Position of the lowest set bit; `bits` must not be 0.
 LOOKBACK_DEVICE int lowest_bit(unsigned bits) { return __ffs(static_cast<int>(bits)) - 1; }
 
+/// Number of set bits.
+LOOKBACK_DEVICE unsigned count_bits(unsigned bits) { return static_cast<unsigned>(__popc(bits)); }
+
 /// Pauses before a poll is repeated, since polling is memory traffic.
 LOOKBACK_DEVICE void back_off() { __nanosleep(100); }
 /// Ends the kernel, with an error on the host.

@@ -152,6 +152,23 @@ struct staged_input<
   };
 };
 
+/// Bit k: a run begins with key k of the lane, of which `count` are valid. `left`: the key before
+/// the row. `first`: the lane has the first key of all.
+template <class Key, int E, class IsHead>
+LOOKBACK_DEVICE unsigned run_heads(const lane_vector<Key, E> &keys, const Key &left, bool first,
+                                   int count, IsHead is_head) {
+  const Key last_of_lane_below = simt::shuffle_up(keys.get(E - 1), 1);
+  Key before = simt::lane_index() == 0 ? left : last_of_lane_below;
+  unsigned heads = 0;
+  LOOKBACK_UNROLL
+  for (int k = 0; k < E; ++k) {
+    const bool head = k < count && ((k == 0 && first) || is_head(before, keys.get(k)));
+    heads |= unsigned{head} << k;
+    before = keys.get(k);
+  }
+  return heads;
+}
+
 /// Values, and keys of which each is compared with the one before it.
 template <class T, class Key, class Value, class Equal, class Operator, class Initial,
           int TileElements>
@@ -188,14 +205,9 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
         const bool is_saved = row == 0 && input.saves_keys(); // mutant: staged-key
         if (is_saved && !begins) left = input.key_before(tile);
       }
-      const key last_of_lane_below = simt::shuffle_up(keys.get(E - 1), 1);
-      key before = simt::lane_index() == 0 ? left : last_of_lane_below;
-      LOOKBACK_UNROLL
-      for (int k = 0; k < E; ++k) {
-        const bool head = k < count && ((k == 0 && first) || input.is_head(before, keys.get(k)));
-        heads_ |= unsigned{head} << k;
-        before = keys.get(k);
-      }
+      heads_ = run_heads(keys, left, first, count, [&](const key &before, const key &own) {
+        return input.is_head(before, own);
+      });
     }
     LOOKBACK_DEVICE keyed<T> get(int k) const {
       return input_.element(values_.get(k), (heads_ >> k & 1) != 0);

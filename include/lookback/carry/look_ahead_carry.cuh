@@ -26,7 +26,8 @@ struct can_look_ahead {
       (can_stage<Problem> || can_load<Problem>)&&Problem::shape::tile_rows >= 8 &&
       std::is_trivially_copyable<typename Problem::accumulator>::value &&
       sizeof(typename Problem::accumulator) <= (can_stage<Problem> ? 16 : 8) &&
-      lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed &&
+      (selects<Problem> ||
+       lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed) &&
       (!boundary_of<typename Problem::input_type>::exists ||
        std::is_pointer<typename Problem::output_type>::value);
 };

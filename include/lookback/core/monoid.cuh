@@ -7,6 +7,7 @@
 #include <lookback/core/storage.cuh>
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -71,6 +72,14 @@ struct value_of<T *, void> {
 };
 template <class Iterator>
 using value_t = std::remove_cv_t<typename value_of<Iterator>::type>;
+
+/// A number of items, less than 2^63.
+struct tally {
+  std::uint64_t items;
+  friend LOOKBACK_HOST_DEVICE tally operator+(tally a, tally b) {
+    return {a.items + b.items};
+  }
+};
 
 /// No initial value: the first result is the first element.
 struct no_initial {

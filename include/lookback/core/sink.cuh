@@ -5,6 +5,7 @@
 //   project(scanned, item)    the result of an item, from its scanned value
 //   needs_item                whether it also reads the item
 //   stored<T, Item>           the type of results in memory, of a scan of Items over accumulators T
+//   compacts                  whether results go elsewhere (core/selection.cuh)
 //   wants_total               whether the sink also takes the total of a scan of at least one item,
 //                             init . x(0) ... x(n - 1), by set_total(); on the GPU, by default
 //                             strategies only
@@ -41,7 +42,7 @@ struct stored_value<Value *, Fallback> {
 template <class Output, class Project = scanned_itself>
 struct dense {
   using output_type = Output;
-  static constexpr bool wants_total = false;
+  static constexpr bool wants_total = false, compacts = false;
   static constexpr bool needs_item = Project::needs_item;
   template <class T, class Item>
   using result = std::decay_t<decltype(std::declval<const Project &>()(

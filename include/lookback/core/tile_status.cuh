@@ -171,11 +171,62 @@ private:
   T *values_ = nullptr;
 };
 
+/// Numbers of items: a status word of 8 bytes holds one, and in its highest bit whether it is
+/// published.
+template <class Memory>
+class count_status {
+  static constexpr std::uint64_t published = std::uint64_t{1} << 63;
+
+public:
+  static constexpr status_bytes bytes(std::size_t count) {
+    return {count * sizeof(std::uint64_t), 0};
+  }
+  count_status() = default;
+  LOOKBACK_HOST_DEVICE count_status(void *zeroed, void *)
+      : status_words_(static_cast<std::uint64_t *>(zeroed)) {}
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void publish(std::size_t i, const tally &value) const {
+    Memory::store_relaxed(status_words_ + i, value.items | published);
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
+    Memory::store_relaxed(status_words_ + i, std::uint64_t{0});
+  }
+
+  class reading {
+  public:
+    LOOKBACK_HOST_DEVICE_INLINE bool ready() const { return (seen_ & published) != 0; }
+    LOOKBACK_HOST_DEVICE_INLINE tally value() const { return {seen_ & ~published}; }
+
+  private:
+    friend count_status;
+    std::uint64_t seen_ = 0;
+  };
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE reading read(std::size_t i) const {
+    reading result;
+    result.seen_ = Memory::load_relaxed(status_words_ + i);
+    return result;
+  }
+
+private:
+  std::uint64_t *status_words_ = nullptr;
+};
+
 /// The tile status for T: packed if the system has words of that width.
+template <class T, class Memory>
+struct status_for {
+  using type = std::conditional_t<std::is_trivially_copyable<T>::value &&
+                                      sizeof(T) <= (Memory::has_word_pairs ? 16 : 4),
+                                  packed_status<T, Memory>, flagged_status<T, Memory>>;
+};
+template <class Memory>
+struct status_for<tally, Memory> {
+  using type = count_status<Memory>;
+};
 template <class T, class Memory = device_memory>
-using tile_status = std::conditional_t<std::is_trivially_copyable<T>::value &&
-                                           sizeof(T) <= (Memory::has_word_pairs ? 16 : 4),
-                                       packed_status<T, Memory>, flagged_status<T, Memory>>;
+using tile_status = typename status_for<T, Memory>::type;
 
 /// The state that all blocks of one scan share. A tile's aggregate is published as soon as it is
 /// known. Group g's aggregate is published by the tile that has read the aggregates of all its

@@ -29,6 +29,7 @@
 #include <lookback/strategy/tree_tiles.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/scan_tile.cuh>
+#include <lookback/tile/select_tile.cuh>
 #include <lookback/tile/tile_runs.cuh>
 
 namespace lookback {
@@ -108,6 +109,7 @@ template <class Problem, class Tuning>
 class look_ahead_scan {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
+  using state_type = lane_state<Problem>; // of a row
   using storage = look_ahead_storage<Problem, Tuning>;
   static constexpr look_ahead_tuning tuning = Tuning::value;
   static constexpr int stages = tuning.stages;
@@ -229,7 +231,8 @@ private:
     lane_exchange<T> exchange(nothing_);
     ring_position<stages> at;
     for (int i = 0; i < sequence_.count(); ++i, ++at) {
-      const int full_rows = in_runs ? aggregates_a_tile : valid_of(sequence_.tile(i)).rows();
+      const int full_rows =
+          in_runs ? aggregates_a_tile : aggregates_of<Problem>(valid_of(sequence_.tile(i)));
       simt::wait(shared_.reduced[at.stage], at.phase); // mutant: reduced-wait
       uninitialized_array<T, 1> row_prefix;            // R(lane), inclusive
       scan_row_aggregates(shared_.row_aggregates[at.stage], full_rows, row_prefix, op_, exchange);
@@ -257,7 +260,7 @@ private:
     else
       reduce_and_scan<false>(share, full, reducing, scanning);
     if (full < sequence_.count()) {
-      uninitialized_array<T, kept> vectors;
+      uninitialized_array<state_type, kept> vectors;
       reduce<false, false>(share, full, reducing, vectors);
       scan<false, false>(share, full, scanning, vectors);
     }
@@ -270,7 +273,7 @@ private:
                                        ring_position<stages> &scanning) {
     constexpr int depth = tuning.depth;
     // V(lane), inclusive, of the rows of this warp; the oldest tile first.
-    uninitialized_array<T, kept> waiting[depth];
+    uninitialized_array<state_type, kept> waiting[depth];
     for (int i = 0; i < count + depth; ++i) {
       if (i >= depth) {
         scan<true, Aligned>(share, i - depth, scanning, waiting[0]);
@@ -295,13 +298,13 @@ private:
     return warp_rows<Problem, look_ahead_source<Problem, Tuning>, rows, Full, Aligned>(
         problem_, source_, shared_.tiles[stage], tile, lane, share.first_row,
         valid_of(tile).of_tile,
-        problem_.sink.output +
-            (static_cast<std::ptrdiff_t>(tile) * shape::tile_elements + share.first_item));
+        output_at(problem_,
+                  static_cast<std::ptrdiff_t>(tile) * shape::tile_elements + share.first_item));
   }
 
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void reduce(const warp_share &share, int i, ring_position<stages> at,
-                              uninitialized_array<T, kept> &vectors) {
+                              uninitialized_array<state_type, kept> &vectors) {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
     simt::wait(shared_.copied[at.stage], at.phase); // mutant: copied-wait
@@ -322,7 +325,7 @@ private:
 
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void scan(const warp_share &share, int i, ring_position<stages> at,
-                            uninitialized_array<T, kept> &vectors) {
+                            uninitialized_array<state_type, kept> &vectors) {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
     const unsigned tile = sequence_.tile(i);

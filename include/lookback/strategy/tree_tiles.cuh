@@ -9,6 +9,7 @@
 #include <lookback/strategy/workspace.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/scan_tile.cuh>
+#include <lookback/tile/select_tile.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -63,9 +64,8 @@ public:
     auto op = problem.op;
     const int lane = simt::lane_index(), warp = simt::warp_index();
     lane_exchange<T> exchange(shared.exchange[warp]);
-    const auto output =
-        problem.sink.output + (static_cast<std::ptrdiff_t>(tile) * shape::tile_elements +
-                               warp * rows * shape::row_elements);
+    const auto output = output_at(problem, static_cast<std::ptrdiff_t>(tile) * shape::tile_elements +
+                                               warp * rows * shape::row_elements);
     const fast_rows own_fast(problem, input, shared.tile, tile, lane, warp * rows, items, output);
     const any_rows own(problem, input, shared.tile, tile, lane, warp * rows, items, output);
     const valid_items<shape, !some_other && fast_rows::full> valid{items};
@@ -83,7 +83,7 @@ public:
     if constexpr (!reads_keys) input.finish(); // mutant: wave-finish
 
     // ---- reduce ----
-    uninitialized_array<T, rows> vector_prefixes; // V(lane) of each row, inclusive
+    uninitialized_array<lane_state<Problem>, rows> vector_prefixes; // V(lane) of each row
     if (LOOKBACK_LIKELY(fast)) {
       if constexpr (some_fast)
         reduce_rows(own_fast, vector_prefixes, shared.row_aggregates, op, exchange);
@@ -93,17 +93,18 @@ public:
     }
     simt::synchronize_warps<Warps>();       // mutant: row-aggregates-barrier
     uninitialized_array<T, 1> row_prefixes; // R(lane), inclusive; in every warp, to save a barrier
-    scan_row_aggregates(shared.row_aggregates, valid.rows(), row_prefixes, op, exchange);
+    const int full_rows = aggregates_of<Problem>(valid);
+    scan_row_aggregates(shared.row_aggregates, full_rows, row_prefixes, op, exchange);
 
     // ---- publish the aggregate, and learn the prefix ----
     maybe<T> aggregate; // not set for the last tile: no tile reads it
     if (warp == 0 && !is_last)
-      aggregate.set(tile_aggregate<Problem>(row_prefixes, valid.rows(), exchange));
+      aggregate.set(tile_aggregate<Problem>(row_prefixes, full_rows, exchange));
     const maybe<T> prefix = carry.prefix(aggregate, op, exchange);
 
     // ---- scan ----
     const auto row_prefix = [&](int row) -> decltype(auto) { // R(row - 1)
-      return exchange.from(row_prefixes[0], row > 0 ? row - 1 : 0, lane < valid.rows());
+      return exchange.from(row_prefixes[0], row > 0 ? row - 1 : 0, lane < full_rows);
     };
     if (LOOKBACK_LIKELY(fast)) {
       if constexpr (some_fast)

@@ -110,12 +110,16 @@ private:
           left, r, prefix_of_row, count > 0 ? lane : 0,
           [&]() -> decltype(auto) { return exchange_.up(vectors[0], 1, lane < valid_.vectors(r)); },
           op_);
-      const auto output = problem_.sink.output + first_;
+      const auto output = output_at(problem_, first_);
       scan_vector<Problem::inclusive, E, Problem::sink_type::wants_total>(
           left, count, [&](int k) -> decltype(auto) { return element(place + k); }, op_,
           [&](int k, const T &scanned, const item &own) {
-            output[place + k] =
-                static_cast<typename Problem::stored>(problem_.sink.project(scanned, own));
+            if constexpr (selects<Problem>)
+              problem_.sink.put(own_.first + static_cast<unsigned>(place + k), scanned.items, own.kept,
+                                own.item);
+            else
+              output[place + k] =
+                  static_cast<typename Problem::stored>(problem_.sink.project(scanned, own));
           });
       set_total(problem_, tile_, place, left);
     }

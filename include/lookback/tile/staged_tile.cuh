@@ -5,6 +5,7 @@
 
 #include <lookback/arch/simt_sm90.cuh>
 #include <lookback/block/lane_run.cuh>
+#include <lookback/block/staged_selection.cuh>
 #include <lookback/tile/valid_items.cuh>
 
 namespace lookback {
@@ -15,6 +16,10 @@ namespace detail {
 /// the output is not memory: adjacent lanes then write adjacent results.
 template <class Problem>
 inline constexpr bool results_pass_stage = !std::is_pointer<typename Problem::output_type>::value;
+/// Whether threads write results of any kind to a stage.
+template <class Problem>
+inline constexpr bool writes_stage =
+    adds_runs<Problem> || results_pass_stage<Problem> || selects<Problem>;
 
 /// The bytes of a tile's arrays, one array after the other. Each keeps its address modulo 16, as
 /// bulk copies require. Neighbouring bytes up to the next multiple of 16 are copied with them, and
@@ -29,7 +34,7 @@ class staged_tile {
   template <int A>
   static constexpr unsigned element_bytes = sizeof(typename staged::template element<A>);
   template <int A>
-  static constexpr unsigned lead = staged::reads_before &&A == 1 ? granule : 0;
+  static constexpr unsigned lead = staged::reads_before &&A == staged::arrays - 1 ? granule : 0;
   // Each array gets whole lines of 128 bytes, so that a cache line of memory is copied to one line
   // of shared memory: bulk copies to other offsets are slower (545 against 525 us for 2^28 i32 on
   // an H200).
@@ -56,6 +61,8 @@ public:
   using first_type = typename staged::template element<0>;
   static constexpr bool shifts = Shifts;
   static constexpr int arrays = staged::arrays;
+  /// Whether the rows of different warps share no 16-byte unit if the array is aligned.
+  static constexpr bool own_rows = arrays == 1 && !staged::reads_before;
   static constexpr unsigned bytes =
       staged::arrays == 1 ? room<0> : room<0> + room<staged::arrays - 1>;
   static constexpr unsigned alignment = granule;
@@ -74,11 +81,11 @@ public:
   /// threads of the first `Warps` warps.
   template <bool KnownAligned>
   LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int valid) const {
-    fetch_share<KnownAligned && arrays == 1>(stage, tile, valid, simt::warp_index());
+    fetch_share<KnownAligned && own_rows>(stage, tile, valid, simt::warp_index());
   }
   LOOKBACK_DEVICE void finish() const {
     simt::wait_for_copies();      // mutant: copies-wait
-    if (arrays == 1 && aligned()) // rows share no 16-byte unit
+    if (own_rows && aligned()) // rows share no 16-byte unit
       simt::synchronize_warp();   // mutant: fetch-warp
     else
       simt::synchronize_warps<Warps>(); // mutant: fetch-block
@@ -96,7 +103,7 @@ public:
   LOOKBACK_DEVICE void load(unsigned char *stage, unsigned tile, const valid_items<shape> &valid,
                             int share, simt::barrier &copied) const {
     if (LOOKBACK_LIKELY(aligned() && valid.fill_tile())) {
-      fetch_share<arrays == 1>(stage, tile, valid.of_tile, share);
+      fetch_share<own_rows>(stage, tile, valid.of_tile, share);
       simt::arrive_when_copied(copied); // mutant: load-copies
     } else {                            // this lane may have copied bytes by ordinary writes
       fetch_share<false>(stage, tile, valid.of_tile, share);
@@ -128,7 +135,7 @@ public:
                             simt::barrier &copied, simt::cache_policy policy) const {
     copy_rest<0>(stage, tile, valid, bulk.arrays[0], 0, 1);
     if constexpr (arrays == 2) copy_rest<1>(stage, tile, valid, bulk.arrays[1], 0, 1);
-    if (adds_runs<Problem> || results_pass_stage<Problem> || !aligned())
+    if (writes_stage<Problem> || !aligned())
       // Orders bytes that threads have written to this stage, now or in an earlier round, before
       // the bulk copies.
       simt::fence_before_bulk_copy();

@@ -66,6 +66,9 @@ inline unsigned ballot(bool predicate, EMULATOR_CALLER) {
 inline bool all_of_warp(bool predicate, EMULATOR_CALLER) {
   return emulator::meet_warp(emulator::operation::all_of_warp, 0, predicate, where) == 0xffffffffu;
 }
+inline unsigned count_bits(unsigned bits) {
+  return static_cast<unsigned>(__builtin_popcount(bits));
+}
 inline int lowest_bit(unsigned bits) {
   if (bits == 0) emulator::fail("lowest_bit of 0");
   return __builtin_ctz(bits);

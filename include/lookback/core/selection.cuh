@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// A selection is a scan of 0 and 1: the number of kept items up to an item is the place of that
+// item in the results, if it is kept, and where it is not, the place among the rejected items
+// follows from the item's own index.
+//
+// In place is safe. The place of a kept item is not behind the item itself, and a tile learns its
+// places when all tiles to its left have counted: they have read their items into shared memory
+// before. So no item is overwritten that has not been read. The one that a run's first item of the
+// next tile is compared with is overwritten by that tile and those behind it, or, if everything up
+// to it is kept, with itself.
+#pragma once
+
+#include <lookback/core/problem.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// An item, and whether it is kept. As an accumulator it is 1 or 0.
+template <class Item>
+struct candidate {
+  Item item;
+  bool kept;
+  LOOKBACK_HOST_DEVICE explicit operator tally() const { return {kept ? 1u : 0u}; }
+};
+/// The tree over candidates has the shape of the tree over their items.
+template <class Item>
+struct shaped_by<candidate<Item>> {
+  using type = Item;
+};
+
+// ---- which items are kept -----------------------------------------------------------------------
+// A function object is called with the index of an item and the item itself.
+
+/// Those of which the predicate, or its negation, holds.
+template <class Predicate, bool Wanted>
+struct by_predicate {
+  Predicate predicate;
+  LOOKBACK_NO_EXECUTION_CHECK
+  template <class Reference>
+  LOOKBACK_HOST_DEVICE bool operator()(std::ptrdiff_t, Reference &&x) {
+    return static_cast<bool>(predicate(x)) == Wanted;
+  }
+};
+/// Those whose stencil element satisfies it, or does not.
+template <class Stencil, class Predicate, bool Wanted>
+struct by_stencil {
+  Stencil stencil;
+  Predicate predicate;
+  LOOKBACK_NO_EXECUTION_CHECK
+  template <class Reference>
+  LOOKBACK_HOST_DEVICE bool operator()(std::ptrdiff_t i, Reference &&) {
+    return static_cast<bool>(predicate(stencil[i])) == Wanted;
+  }
+};
+/// The first item of each run of equal keys. `OwnKeys`: the items are the keys.
+template <class Keys, class Equal, bool OwnKeys>
+struct by_run {
+  Keys keys;
+  Equal equal;
+  LOOKBACK_NO_EXECUTION_CHECK
+  template <class Reference>
+  LOOKBACK_HOST_DEVICE bool operator()(std::ptrdiff_t i, Reference &&x) {
+    if (i == 0) return true;
+    if constexpr (OwnKeys)
+      return begins(keys[i - 1], x);
+    else
+      return begins(keys[i - 1], keys[i]);
+  }
+  /// Whether a run begins with the key `own`, which follows the key `before`.
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE bool begins(const value_t<Keys> &before, const value_t<Keys> &own) {
+    return !static_cast<bool>(equal(before, own));
+  }
+};
+
+/// x == value
+template <class T>
+struct equals {
+  T value; // a copy: the caller's may lie in the output
+  LOOKBACK_NO_EXECUTION_CHECK
+  template <class X>
+  LOOKBACK_HOST_DEVICE bool operator()(const X &x) const {
+    return static_cast<bool>(x == value);
+  }
+};
+/// The value of a flag.
+struct is_set {
+  LOOKBACK_NO_EXECUTION_CHECK
+  template <class Flag>
+  LOOKBACK_HOST_DEVICE bool operator()(const Flag &flag) const {
+    return static_cast<bool>(flag);
+  }
+};
+
+/// The items of an iterator as candidates. `Which` is called once for each.
+template <class Items, class Which>
+class selectable {
+public:
+  using item = value_t<Items>;
+  using value_type = candidate<item>;
+  using difference_type = std::ptrdiff_t;
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE selectable(Items items, Which which) : items_(items), which_(which) {}
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE selectable operator+(difference_type distance) const {
+    selectable moved = *this;
+    moved.position_ += distance;
+    return moved;
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE value_type operator[](difference_type distance) const {
+    const difference_type i = position_ + distance;
+    Which which = which_;
+    item x = items_[i];
+    const bool kept = which(i, x);
+    return {static_cast<item &&>(x), kept};
+  }
+
+  LOOKBACK_HOST_DEVICE const Items &items() const { return items_; }
+  LOOKBACK_HOST_DEVICE const Which &which() const { return which_; }
+
+private:
+  Items items_;
+  Which which_;
+  difference_type position_ = 0;
+};
+
+// ---- where they go ------------------------------------------------------------------------------
+
+/// No place for rejected items.
+struct dropped {
+  static constexpr bool exists = false;
+};
+/// Rejected items in their order: item r among them goes to output[r].
+template <class Output>
+struct rejected_to {
+  static constexpr bool exists = true, reversed = false;
+  Output output;
+  LOOKBACK_HOST_DEVICE std::ptrdiff_t place(std::uint64_t rank) const {
+    return static_cast<std::ptrdiff_t>(rank);
+  }
+};
+/// Rejected items in reverse order, up to the end of the n results.
+template <class Output>
+struct rejected_from_end {
+  static constexpr bool exists = true, reversed = true;
+  Output output;
+  std::uint64_t n;
+  LOOKBACK_HOST_DEVICE std::ptrdiff_t place(std::uint64_t rank) const {
+    return static_cast<std::ptrdiff_t>(n - 1 - rank);
+  }
+};
+
+/// A kept item goes to output[number of kept items before it], and rejected ones where `Rejected`
+/// says. `*count` becomes the number of kept items.
+template <class Output, class Rejected, class Count>
+struct compacting {
+  using output_type = Output;
+  static constexpr bool wants_total = true, needs_item = true, compacts = true;
+  static constexpr bool places_rejected = Rejected::exists;
+  template <class, class Candidate>
+  using stored = typename stored_value<Output, typename shaped_by<Candidate>::type>::type;
+
+  Output output;
+  Rejected rejected;
+  Count count;
+
+  /// Places item i, x. `through`: the number of kept items up to and including it.
+  LOOKBACK_NO_EXECUTION_CHECK
+  template <class Item>
+  LOOKBACK_HOST_DEVICE void put(std::uint64_t i, std::uint64_t through, bool kept,
+                                const Item &x) const {
+    if (kept)
+      output[static_cast<std::ptrdiff_t>(through - 1)] = x;
+    else if constexpr (Rejected::exists)
+      rejected.output[rejected.place(i - through)] = x;
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE void set_total(tally total) const {
+    *count = static_cast<typename output_value<Count, std::uint64_t>::type>(total.items);
+  }
+};
+
+/// Whether the sink of a problem places kept items.
+template <class Problem>
+inline constexpr bool selects = Problem::sink_type::compacts;
+
+/// The selection of the items of `items` that are kept by `which`, for kernels.
+template <class Items, class Which, class Output, class Rejected, class Count>
+auto make_selection(Items items, Which which, Output output, Rejected rejected, Count count) {
+  using input = selectable<Items, Which>;
+  using sink = compacting<Output, Rejected, Count>;
+  return scan_problem<true, tally, input, plus, no_initial, sink>(
+      input(items, which), plus{}, no_initial{}, sink{output, rejected, count});
+}
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The CUB interface: `lookback::DevicePartition` in place of `cub::DevicePartition`. Includes
+// neither Thrust nor CUB.
+#pragma once
+
+#include <lookback/dispatch/device_problem.cuh>
+#include <lookback/dispatch/select_call.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+
+/// Partitions of device memory with the names and parameters of `cub::DevicePartition`.
+///
+/// The selected elements go to the beginning of `d_out` in their order, as by
+/// lookback::DeviceSelect, whose requirements and errors these calls share. The others go to the
+/// end of the `num_items` results, in reverse order. The output must not overlap the input.
+///
+/// @ingroup cub_scans
+struct DevicePartition {
+private:
+  template <class Strategies, class Items, class Which, class Output, class Counter, class Count>
+  static cudaError_t partition(void *storage, std::size_t &bytes, Items items, Which which,
+                               Output output, Counter counter, Count num_items,
+                               cudaStream_t stream) {
+    const auto from = detail::plain_memory(items);
+    const auto to = detail::output_of<detail::value_t<Items>>(output);
+    using rejected = detail::rejected_from_end<std::decay_t<decltype(to)>>;
+    const std::int64_t n = detail::item_count(num_items);
+    return detail::select_by<Strategies>(
+        storage, bytes,
+        detail::make_selection(from, which, to, rejected{to, static_cast<std::uint64_t>(n)},
+                               counter),
+        n, detail::launcher(stream));
+  }
+
+public:
+  /// Selects every x(i) whose flag `d_flags[i]` is true.
+  template <class Input, class Flags, class Output, class Counter, class Count, class... Algorithm,
+            detail::if_count<Count> = 0>
+  static cudaError_t Flagged(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
+                             Flags d_flags, Output d_out, Counter d_num_selected_out,
+                             Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
+    const auto stencil = detail::plain_memory(d_flags);
+    return partition<detail::strategies<Algorithm...>>(
+        d_temp_storage, temp_storage_bytes, d_in,
+        detail::by_stencil<std::decay_t<decltype(stencil)>, detail::is_set, true>{stencil, {}},
+        d_out, d_num_selected_out, num_items, stream);
+  }
+  /// Selects every x(i) with `select_op(x(i))`.
+  template <class Input, class Output, class Counter, class Count, class SelectOp,
+            class... Algorithm, detail::if_count<Count> = 0>
+  static cudaError_t If(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
+                        Output d_out, Counter d_num_selected_out, Count num_items,
+                        SelectOp select_op, cudaStream_t stream = nullptr, Algorithm...) {
+    return partition<detail::strategies<Algorithm...>>(
+        d_temp_storage, temp_storage_bytes, d_in, detail::by_predicate<SelectOp, true>{select_op},
+        d_out, d_num_selected_out, num_items, stream);
+  }
+};
+
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// The CUB interface: `lookback::DeviceSelect` in place of `cub::DeviceSelect`. Includes neither
+// Thrust nor CUB.
+#pragma once
+
+#include <lookback/dispatch/device_problem.cuh>
+#include <lookback/dispatch/select_call.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+
+/// Selections from device memory with the names and parameters of `cub::DeviceSelect`.
+///
+/// @code
+/// std::size_t bytes = 0;
+/// lookback::DeviceSelect::If(nullptr, bytes, input, output, num_selected, n, predicate, stream);
+/// lookback::DeviceSelect::If(temporary, bytes, input, output, num_selected, n, predicate, stream);
+/// @endcode
+///
+/// Notation: x(0) to x(num_items - 1) are the elements of `d_in`. Those that are selected go to
+/// `d_out[0]`, `d_out[1]`, ... in their order, and their number to `*d_num_selected_out`.
+///
+/// **Common to all calls**
+///
+/// - *Two phases*: with `d_temp_storage` null, a call writes the required bytes to
+///   `temp_storage_bytes` and does nothing else. With storage, of any alignment and content, it
+///   enqueues the selection.
+/// - *Iterators*: random access, readable or writable on the device. The output may equal the
+///   input; any other overlap is undefined. Nothing is written behind the last selected element.
+/// - *Predicate, flags, comparison*: a predicate is called once for every element or flag, in any
+///   order, by a copy of it; a comparison once for every two neighbours.
+/// - *Element types*: a copy constructor, and what the assignment to the output needs; at most 4096
+///   bytes.
+/// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 writes the
+///   number 0.
+/// - `algorithm`: lookback::fastest or lookback::look_ahead; without it, lookback::fastest.
+/// - *Stream behaviour*: the selection is enqueued on `stream`. Nothing is allocated, nothing
+///   synchronises, and the stream may be captured.
+/// - *Errors*: as for lookback::DeviceScan.
+/// - *Complexity*: one pass over memory: every element is read once, every selected one written
+///   once.
+///
+/// @ingroup cub_scans
+struct DeviceSelect {
+private:
+  template <class Strategies, class Items, class Which, class Output, class Counter, class Count>
+  static cudaError_t select(void *storage, std::size_t &bytes, Items items, Which which,
+                            Output output, Counter counter, Count num_items, cudaStream_t stream) {
+    const auto from = detail::plain_memory(items);
+    const auto to = detail::output_of<detail::value_t<Items>>(output);
+    return detail::select_by<Strategies>(
+        storage, bytes, detail::make_selection(from, which, to, detail::dropped{}, counter),
+        detail::item_count(num_items), detail::launcher(stream));
+  }
+  template <class Flags, class Predicate>
+  static auto by_flags(Flags flags, Predicate predicate) {
+    const auto stencil = detail::plain_memory(flags);
+    return detail::by_stencil<std::decay_t<decltype(stencil)>, Predicate, true>{stencil, predicate};
+  }
+  template <class... Algorithm>
+  using strategies = detail::strategies<Algorithm...>;
+
+public:
+  /// Selects every x(i) whose flag `d_flags[i]` is true.
+  template <class Input, class Flags, class Output, class Counter, class Count, class... Algorithm,
+            detail::if_count<Count> = 0>
+  static cudaError_t Flagged(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
+                             Flags d_flags, Output d_out, Counter d_num_selected_out,
+                             Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
+    return select<strategies<Algorithm...>>(d_temp_storage, temp_storage_bytes, d_in,
+                                            by_flags(d_flags, detail::is_set{}), d_out,
+                                            d_num_selected_out, num_items, stream);
+  }
+  /// The same in place: `d_data` is the input and the output.
+  template <class Data, class Flags, class Counter, class Count, class... Algorithm,
+            detail::if_count<Count> = 0>
+  static cudaError_t Flagged(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
+                             Flags d_flags, Counter d_num_selected_out, Count num_items,
+                             cudaStream_t stream = nullptr, Algorithm...) {
+    return Flagged(d_temp_storage, temp_storage_bytes, d_data, d_flags, d_data, d_num_selected_out,
+                   num_items, stream, Algorithm{}...);
+  }
+
+  /// Selects every x(i) with `select_op(d_flags[i])`.
+  template <class Input, class Flags, class Output, class Counter, class Count, class SelectOp,
+            class... Algorithm, detail::if_count<Count> = 0>
+  static cudaError_t FlaggedIf(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
+                               Flags d_flags, Output d_out, Counter d_num_selected_out,
+                               Count num_items, SelectOp select_op, cudaStream_t stream = nullptr,
+                               Algorithm...) {
+    return select<strategies<Algorithm...>>(d_temp_storage, temp_storage_bytes, d_in,
+                                            by_flags(d_flags, select_op), d_out,
+                                            d_num_selected_out, num_items, stream);
+  }
+  /// The same in place: `d_data` is the input and the output.
+  template <class Data, class Flags, class Counter, class Count, class SelectOp, class... Algorithm,
+            detail::if_count<Count> = 0>
+  static cudaError_t FlaggedIf(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
+                               Flags d_flags, Counter d_num_selected_out, Count num_items,
+                               SelectOp select_op, cudaStream_t stream = nullptr, Algorithm...) {
+    return FlaggedIf(d_temp_storage, temp_storage_bytes, d_data, d_flags, d_data,
+                     d_num_selected_out, num_items, select_op, stream, Algorithm{}...);
+  }
+
+  /// Selects every x(i) with `select_op(x(i))`.
+  template <class Input, class Output, class Counter, class Count, class SelectOp,
+            class... Algorithm, detail::if_count<Count> = 0>
+  static cudaError_t If(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
+                        Output d_out, Counter d_num_selected_out, Count num_items,
+                        SelectOp select_op, cudaStream_t stream = nullptr, Algorithm...) {
+    return select<strategies<Algorithm...>>(d_temp_storage, temp_storage_bytes, d_in,
+                                            detail::by_predicate<SelectOp, true>{select_op}, d_out,
+                                            d_num_selected_out, num_items, stream);
+  }
+  /// The same in place: `d_data` is the input and the output.
+  template <class Data, class Counter, class Count, class SelectOp, class... Algorithm,
+            detail::if_count<Count> = 0>
+  static cudaError_t If(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
+                        Counter d_num_selected_out, Count num_items, SelectOp select_op,
+                        cudaStream_t stream = nullptr, Algorithm...) {
+    return If(d_temp_storage, temp_storage_bytes, d_data, d_data, d_num_selected_out, num_items,
+              select_op, stream, Algorithm{}...);
+  }
+
+  /// Selects x(0), and every x(i) without `equality_op(x(i - 1), x(i))`: the first of each run.
+  template <class Input, class Output, class Counter, class Count, class Equal,
+            class... Algorithm, detail::if_count<Count> = 0, detail::if_no_stream<Equal> = 0>
+  static cudaError_t Unique(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
+                            Output d_out, Counter d_num_selected_out, Count num_items,
+                            Equal equality_op, cudaStream_t stream = nullptr, Algorithm...) {
+    const auto keys = detail::plain_memory(d_in);
+    using key = detail::value_t<Input>;
+    const auto equal = detail::to_own_operator<key>(equality_op);
+    return select<strategies<Algorithm...>>(
+        d_temp_storage, temp_storage_bytes, d_in,
+        detail::by_run<std::decay_t<decltype(keys)>, std::decay_t<decltype(equal)>, true>{keys,
+                                                                                          equal},
+        d_out, d_num_selected_out, num_items, stream);
+  }
+  /// The same with lookback::equal_to.
+  template <class Input, class Output, class Counter, class Count, class... Algorithm,
+            detail::if_count<Count> = 0>
+  static cudaError_t Unique(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
+                            Output d_out, Counter d_num_selected_out, Count num_items,
+                            cudaStream_t stream = nullptr, Algorithm... algorithm) {
+    return Unique(d_temp_storage, temp_storage_bytes, d_in, d_out, d_num_selected_out, num_items,
+                  equal_to{}, stream, algorithm...);
+  }
+};
+
+} // namespace LOOKBACK_ABI
+} // namespace lookback
