@@ -15,7 +15,7 @@ inline namespace LOOKBACK_ABI {
 /// lookback::DeviceSelect, whose requirements and errors these calls share. The others go to the
 /// end of the `num_items` results, in reverse order. The output must not overlap the input.
 ///
-/// @ingroup cub_scans
+/// @ingroup cub_selections
 struct DevicePartition {
 private:
   template <class Strategies, class Items, class Which, class Output, class Counter, class Count>

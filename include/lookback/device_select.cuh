@@ -40,7 +40,7 @@ inline namespace LOOKBACK_ABI {
 /// - *Complexity*: one pass over memory: every element is read once, every selected one written
 ///   once.
 ///
-/// @ingroup cub_scans
+/// @ingroup cub_selections
 struct DeviceSelect {
 private:
   template <class Strategies, class Items, class Which, class Output, class Counter, class Count>
@@ -89,8 +89,8 @@ public:
                                Count num_items, SelectOp select_op, cudaStream_t stream = nullptr,
                                Algorithm...) {
     return select<strategies<Algorithm...>>(d_temp_storage, temp_storage_bytes, d_in,
-                                            by_flags(d_flags, select_op), d_out,
-                                            d_num_selected_out, num_items, stream);
+                                            by_flags(d_flags, select_op), d_out, d_num_selected_out,
+                                            num_items, stream);
   }
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class Flags, class Counter, class Count, class SelectOp, class... Algorithm,
@@ -123,8 +123,8 @@ public:
   }
 
   /// Selects x(0), and every x(i) without `equality_op(x(i - 1), x(i))`: the first of each run.
-  template <class Input, class Output, class Counter, class Count, class Equal,
-            class... Algorithm, detail::if_count<Count> = 0, detail::if_no_stream<Equal> = 0>
+  template <class Input, class Output, class Counter, class Count, class Equal, class... Algorithm,
+            detail::if_count<Count> = 0, detail::if_no_stream<Equal> = 0>
   static cudaError_t Unique(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                             Output d_out, Counter d_num_selected_out, Count num_items,
                             Equal equality_op, cudaStream_t stream = nullptr, Algorithm...) {

@@ -14,6 +14,7 @@
 /// | `<lookback/scan.cuh>` | @ref thrust_scans |
 /// | `<lookback/selection.cuh>` | @ref thrust_selections |
 /// | `<lookback/device_scan.cuh>` | @ref cub_scans |
+/// | `<lookback/device_select.cuh>`, `<lookback/device_partition.cuh>` | @ref cub_selections |
 /// | `<lookback/catalogue.cuh>` | @ref strategies |
 /// | `<lookback/block_scan.cuh>` | @ref block_scans |
 /// | `<lookback/lookback.cuh>` | all of the above |
@@ -27,6 +28,11 @@
 /// @defgroup cub_scans CUB's scans
 /// lookback::DeviceScan in place of `cub::DeviceScan`, with the same arguments. Includes neither
 /// Thrust nor CUB.
+/// @ingroup doors
+
+/// @defgroup cub_selections CUB's selections
+/// lookback::DeviceSelect and lookback::DevicePartition in place of `cub::DeviceSelect` and
+/// `cub::DevicePartition`. Include neither Thrust nor CUB.
 /// @ingroup doors
 
 /// @defgroup policies Policies
@@ -49,5 +55,7 @@
 #include <lookback/selection.cuh>
 #if defined(__CUDACC__)
 #include <lookback/catalogue.cuh>
+#include <lookback/device_partition.cuh>
 #include <lookback/device_scan.cuh>
+#include <lookback/device_select.cuh>
 #endif

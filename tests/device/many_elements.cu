@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // More than 2^33 elements: every index, count and address is wider than 32 bits.
 #include <lookback/device_scan.cuh>
+#include <lookback/device_select.cuh>
 
 #include <support/device_call.cuh>
 #include <support/operators.hpp>
@@ -132,4 +133,37 @@ TEST_CASE("decoupled look-back: more than 2^33 elements in memory" *
   });
   CHECK_EQ(wrong_results(data.data(), n), 0u);
   CHECK(data.guards_intact());
+}
+
+namespace {
+struct is_not_seven {
+  __host__ __device__ bool operator()(byte x) const { return x != 7; }
+};
+} // namespace
+
+TEST_CASE("selection: more than 2^32 kept elements" *
+          doctest::skip(!has_room_for(std::size_t{5} << 32))) {
+  TEST_RANDOM(random);
+  const std::uint64_t n = (std::uint64_t{1} << 33) + 1 + random() % 100000;
+  INFO("n = ", n);
+  const test::guarded_buffer<byte> data(n), out(n, 1);
+  fill<<<1024, 256>>>(data.data(), n);
+  CHECK_CUDA(cudaGetLastError());
+  const test::guarded_buffer<std::uint64_t> count(1);
+  test::two_phases([&](void *temporary, std::size_t &bytes) {
+    return lookback::DeviceSelect::If(temporary, bytes, data.data(), out.data(), count.data(), n,
+                                      is_not_seven{});
+  });
+  // 256 consecutive elements are all bytes, once each.
+  const std::uint64_t whole = n / 256 * 255;
+  std::uint64_t rest = 0;
+  for (std::uint64_t i = n / 256 * 256; i < n; ++i) rest += is_not_seven{}(element{}(i)) ? 1 : 0;
+  CHECK_EQ(count.download()[0], whole + rest);
+  std::vector<byte> last(255 * 4), expected;
+  REQUIRE_CUDA(cudaMemcpy(last.data(), out.data() + whole + rest - last.size(), last.size(),
+                          cudaMemcpyDeviceToHost));
+  for (std::uint64_t i = n; expected.size() < last.size(); --i)
+    if (is_not_seven{}(element{}(i - 1))) expected.insert(expected.begin(), element{}(i - 1));
+  CHECK_EQ(last, expected);
+  CHECK(out.guards_intact());
 }

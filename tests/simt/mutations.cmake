@@ -363,6 +363,17 @@ mutation("arrival before the groups are written" MOVE groups-arrive BEFORE group
 mutation("tiles left to a look-ahead warp that does not work" REPLACE working-warps "working," "3,")
 mutation("arrival before the prefix is written" MOVE prefix-arrive BEFORE prefix)
 
+# ---- selections ----------------------------------------------------------------------------------
+mutations_of(races_selection.cpp)
+mutation("items overwritten that another lane has not read" DELETE room-reuse)
+mutation("results stored before every lane has put its own" DELETE room-results)
+mutation("a full room that does not wrap" REPLACE room-wraps "end <= room_bytes" "end > 0")
+mutation("two kept items in one place" REPLACE next-place "at + size" "at")
+mutation("kept items behind the places of their lane"
+         REPLACE kept-before "- simt::count_bits(bits())" "")
+mutation("missing items kept" REPLACE kept-count ": left" ": E")
+mutation("a total without the last share" REPLACE kept-total " + starts[Count]" "")
+
 if(PLACES)
   list(REMOVE_ITEM markers ${used})
   if(markers)

@@ -76,9 +76,7 @@ using value_t = std::remove_cv_t<typename value_of<Iterator>::type>;
 /// A number of items, less than 2^63.
 struct tally {
   std::uint64_t items;
-  friend LOOKBACK_HOST_DEVICE tally operator+(tally a, tally b) {
-    return {a.items + b.items};
-  }
+  friend LOOKBACK_HOST_DEVICE tally operator+(tally a, tally b) { return {a.items + b.items}; }
 };
 
 /// No initial value: the first result is the first element.

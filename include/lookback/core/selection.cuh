@@ -4,10 +4,12 @@
 // follows from the item's own index.
 //
 // In place is safe. The place of a kept item is not behind the item itself, and a tile learns its
-// places when all tiles to its left have counted: they have read their items into shared memory
-// before. So no item is overwritten that has not been read. The one that a run's first item of the
-// next tile is compared with is overwritten by that tile and those behind it, or, if everything up
-// to it is kept, with itself.
+// places when all tiles to its left have counted, which they do when they have their items in
+// shared memory. So no item is overwritten that has not been read. (Status words are relaxed, but
+// the places depend on the counts, and a count is published when the copies have completed: a write
+// cannot precede a read that it depends on.) The last item of a tile, with which the next tile
+// begins to compare, is overwritten by the next tile or one behind it; or, if everything up to it
+// is kept, with itself.
 #pragma once
 
 #include <lookback/core/problem.cuh>

@@ -7,7 +7,7 @@
 // item is overwritten that has not been read. The publications order the memory accesses, too.
 #pragma once
 
-#include <lookback/core/monoid.cuh>
+#include <lookback/core/selection.cuh>
 
 #include <thrust/pair.h>
 
@@ -16,42 +16,6 @@
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
-
-// ---- which items are kept -----------------------------------------------------------------------
-// A function object is called with the index of an item and the item itself, for the items of a
-// tile in order, after begin_tile(index of the first).
-
-/// Those of which the predicate, or its negation, holds.
-template <class Predicate, bool Wanted>
-struct by_predicate {
-  Predicate predicate;
-  void begin_tile(std::ptrdiff_t) {}
-  template <class Reference>
-  bool operator()(std::ptrdiff_t, Reference &&x) {
-    return static_cast<bool>(predicate(x)) == Wanted;
-  }
-};
-/// Those whose stencil element satisfies it, or does not.
-template <class Stencil, class Predicate, bool Wanted>
-struct by_stencil {
-  Stencil stencil;
-  Predicate predicate;
-  void begin_tile(std::ptrdiff_t) {}
-  template <class Reference>
-  bool operator()(std::ptrdiff_t i, Reference &&) {
-    return static_cast<bool>(predicate(stencil[i])) == Wanted;
-  }
-};
-
-/// x == value
-template <class T>
-struct equals {
-  T value; // a copy: the caller's may lie in the output
-  template <class X>
-  bool operator()(const X &x) const {
-    return static_cast<bool>(x == value);
-  }
-};
 
 /// equal(a, b), where both are passed as `Reference`, or as values if that is a proxy: a comparison
 /// may need operands of one type.
@@ -286,15 +250,12 @@ public:
     for (std::ptrdiff_t i = tile_items; i < n; i += tile_items)
       saved_->push_back({static_cast<key>(keys[i - 1])});
   }
-  void begin_tile(std::ptrdiff_t first) {
-    first_ = first;
-    if (first > 0)
-      previous_ = std::addressof((*saved_)[static_cast<std::size_t>(first / tile_items - 1)].item);
-  }
   template <class Reference>
   bool operator()(std::ptrdiff_t i, Reference &&) {
     if (i == 0) return true;
-    if (i == first_) return !detail::are_equal<key, reference>(*previous_, keys_[i], equal_);
+    if (i % tile_items == 0)
+      return !detail::are_equal<key, reference>(
+          (*saved_)[static_cast<std::size_t>(i / tile_items - 1)].item, keys_[i], equal_);
     return !detail::are_equal<key, reference>(keys_[i - 1], keys_[i], equal_);
   }
 
@@ -302,8 +263,6 @@ private:
   Keys keys_;
   Equal equal_;
   std::shared_ptr<copies<key>> saved_;
-  std::ptrdiff_t first_ = 0; // of the tile
-  key *previous_ = nullptr;
 };
 
 /// The last item of each run of equal keys, among n.
@@ -312,7 +271,6 @@ struct by_successor {
   Keys keys;
   std::ptrdiff_t n;
   Equal equal;
-  void begin_tile(std::ptrdiff_t) {}
   template <class Reference>
   bool operator()(std::ptrdiff_t i, Reference &&) {
     using key = value_t<Keys>;
@@ -332,7 +290,7 @@ struct kept_from {
   Input input;
   Which which;
 
-  void begin_tile(std::ptrdiff_t i) { which.begin_tile(i); }
+  void begin_tile(std::ptrdiff_t) {}
   template <class Items>
   void carry(std::size_t, Items &) {}
 };

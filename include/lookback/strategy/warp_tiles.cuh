@@ -115,8 +115,8 @@ private:
           left, count, [&](int k) -> decltype(auto) { return element(place + k); }, op_,
           [&](int k, const T &scanned, const item &own) {
             if constexpr (selects<Problem>)
-              problem_.sink.put(own_.first + static_cast<unsigned>(place + k), scanned.items, own.kept,
-                                own.item);
+              problem_.sink.put(own_.first + static_cast<unsigned>(place + k), scanned.items,
+                                own.kept, own.item);
             else
               output[place + k] =
                   static_cast<typename Problem::stored>(problem_.sink.project(scanned, own));

@@ -17,7 +17,8 @@ namespace detail {
 /// for all.
 template <class Problem>
 inline constexpr bool has_vectors =
-    !selects<Problem> &&can_move_as_vectors<typename Problem::stored, typename Problem::output_type>;
+    !selects<Problem> &&
+    can_move_as_vectors<typename Problem::stored, typename Problem::output_type>;
 template <class Problem>
 LOOKBACK_DEVICE bool as_vectors(const Problem &problem) {
   return moves_as_vectors<typename Problem::stored, Problem::shape::vector_elements>(

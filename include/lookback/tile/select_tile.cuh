@@ -19,7 +19,9 @@ public:
   /// Bit k: item k of the vector is kept.
   LOOKBACK_DEVICE unsigned bits() const { return word_ & 0xffff; }
   LOOKBACK_DEVICE unsigned through() const { return word_ >> 16; }
-  LOOKBACK_DEVICE unsigned before() const { return through() - simt::count_bits(bits()); }
+  LOOKBACK_DEVICE unsigned before() const {
+    return through() - simt::count_bits(bits()); // mutant: kept-before
+  }
 
 private:
   std::uint32_t word_;
@@ -27,8 +29,7 @@ private:
 
 /// What a lane remembers of a row between the reduction and the scan of a tile.
 template <class Problem>
-using lane_state =
-    std::conditional_t<selects<Problem>, kept_items, typename Problem::accumulator>;
+using lane_state = std::conditional_t<selects<Problem>, kept_items, typename Problem::accumulator>;
 
 /// Rows of a tile, `valid` of whose items are valid, that have an aggregate. Items that are missing
 /// are not kept, so a selection has one for every row.
@@ -70,8 +71,9 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows, uninitialized_array<kept_item
   unsigned counts[words] = {};
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
-    const int left = rows.items(i) - lane * shape::vector_elements;
-    const int count = Rows::full || left > shape::vector_elements ? shape::vector_elements : left;
+    constexpr int E = shape::vector_elements;
+    const int left = rows.items(i) - lane * E;
+    const int count = Rows::full || left > E ? E : left; // mutant: kept-count
     bits[i] = kept_bits<problem>(rows.read(i, count), count);
     counts[i / 2] += simt::count_bits(bits[i]) << i % 2 * 16;
   }
@@ -117,13 +119,13 @@ public:
     for (int k = 0; k < E; ++k)
       if ((which >> k & 1) != 0) {
         construct(*place(at), results.get(k));
-        at = Reversed ? at - size : at + size;
+        at = Reversed ? at - size : at + size; // mutant: next-place
       }
   }
   /// Stores all of them. Called by the whole warp, after a barrier that follows put().
   LOOKBACK_DEVICE void store() const {
-    const unsigned lane = static_cast<unsigned>(simt::lane_index()),
-                   first = skip_ > 0 ? unit : 0, last = end_ / unit * unit;
+    const unsigned lane = static_cast<unsigned>(simt::lane_index()), first = skip_ > 0 ? unit : 0,
+                   last = end_ / unit * unit;
     constexpr unsigned step = simt::warp_threads * unit;
     LOOKBACK_UNROLL
     for (unsigned from = 0; from < RoomBytes + unit; from += step) {
@@ -132,7 +134,9 @@ public:
     }
     // The results before and behind the whole units.
     constexpr unsigned half = simt::warp_threads / 2;
-    const unsigned begin = lane < half ? skip_ : last < first ? end_ : last,
+    const unsigned begin = lane < half    ? skip_
+                           : last < first ? end_
+                                          : last,
                    end = lane >= half || end_ < first ? end_ : first,
                    at = begin + lane % half * size;
     if (at < end) *reinterpret_cast<Stored *>(memory_ + at) = *place(at);
@@ -140,7 +144,7 @@ public:
 
 private:
   LOOKBACK_DEVICE Stored *place(unsigned at) const {
-    const unsigned inside = !Wraps                                ? at
+    const unsigned inside = !Wraps                               ? at
                             : (RoomBytes & (RoomBytes - 1)) == 0 ? at & (RoomBytes - 1)
                             : at < RoomBytes                     ? at
                                                                  : at - RoomBytes;
@@ -163,10 +167,10 @@ class placed_rows {
   static constexpr int E = shape::vector_elements, count = Rows::count;
   static constexpr unsigned room_bytes = count * shape::row_elements * sizeof(stored);
   /// Whether results can pass through the warp's rows in shared memory: no other warp reads there.
-  static constexpr bool fit =
-      Rows::aligned && std::is_pointer<output>::value &&
-      std::is_trivially_copyable<stored>::value && 16 % sizeof(stored) == 0 &&
-      sizeof(stored) <= sizeof(typename source::first_type);
+  static constexpr bool fit = Rows::aligned && std::is_pointer<output>::value &&
+                              std::is_trivially_copyable<stored>::value &&
+                              16 % sizeof(stored) == 0 &&
+                              sizeof(stored) <= sizeof(typename source::first_type);
 
 public:
   /// `before`: kept items to the left of the warp's share. `starts[i]`: those of the share before
@@ -224,16 +228,14 @@ private:
       constexpr bool reversed = decltype(to.rejected)::reversed;
       const std::uint64_t rank = first_item() - before_; // of the share's first rejected item
       if (rejected > 0)
-        store<reversed>(results,
-                        to.rejected.output +
-                            to.rejected.place(rank + (reversed ? rejected - 1 : 0)),
-                        rejected, [&](int i) {
-                          const unsigned left = static_cast<unsigned>(
-                                             i * shape::row_elements + rows_.lane * E),
-                                         before = left - kept_before(i);
-                          return chosen{~kept_[i].bits() & ((1u << valid(i)) - 1),
-                                        reversed ? rejected - 1 - before : before};
-                        });
+        store<reversed>(
+            results, to.rejected.output + to.rejected.place(rank + (reversed ? rejected - 1 : 0)),
+            rejected, [&](int i) {
+              const unsigned left = static_cast<unsigned>(i * shape::row_elements + rows_.lane * E),
+                             before = left - kept_before(i);
+              return chosen{~kept_[i].bits() & ((1u << valid(i)) - 1),
+                            reversed ? rejected - 1 - before : before};
+            });
     }
   }
   /// Items of a lane's vector, a bit each, and the place of the first among those of the share.
@@ -270,8 +272,8 @@ private:
     for (int i = 0; i < count; ++i) {
       const auto vector = rows_.read(i, valid(i));
       std::uint64_t through = before_ + kept_before(i);
-      const std::uint64_t item = first_item() + static_cast<unsigned>(i * shape::row_elements +
-                                                                      rows_.lane * E);
+      const std::uint64_t item =
+          first_item() + static_cast<unsigned>(i * shape::row_elements + rows_.lane * E);
       LOOKBACK_UNROLL
       for (int k = 0; k < E; ++k) {
         const bool kept = (kept_[i].bits() >> k & 1) != 0;
@@ -293,8 +295,8 @@ private:
 /// `row_prefix(row)`, which returns R(row - 1). The warp of the last row passes on the total.
 template <bool, class Rows, class T, int Count, class RowPrefix, class Operator>
 LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<T> &prefix, RowPrefix row_prefix,
-                               const uninitialized_array<kept_items, Count> &kept, bool,
-                               Operator &, lane_exchange<T> &) {
+                               const uninitialized_array<kept_items, Count> &kept, bool, Operator &,
+                               lane_exchange<T> &) {
   using shape = typename Rows::shape;
   const auto kept_in_rows = [&](int row) { // of the tile, before row `row`
     const T through = row_prefix(row);

@@ -84,9 +84,9 @@ public:
     fetch_share<KnownAligned && own_rows>(stage, tile, valid, simt::warp_index());
   }
   LOOKBACK_DEVICE void finish() const {
-    simt::wait_for_copies();      // mutant: copies-wait
-    if (own_rows && aligned()) // rows share no 16-byte unit
-      simt::synchronize_warp();   // mutant: fetch-warp
+    simt::wait_for_copies();    // mutant: copies-wait
+    if (own_rows && aligned())  // rows share no 16-byte unit
+      simt::synchronize_warp(); // mutant: fetch-warp
     else
       simt::synchronize_warps<Warps>(); // mutant: fetch-block
   }
