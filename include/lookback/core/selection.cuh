@@ -18,25 +18,33 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// An item, and whether it is kept. As an accumulator it is 1 or 0.
-template <class Item>
+/// An item, and whether it is kept. As an accumulator it is 1 or 0. `Shaping`: the wider of the
+/// types that are read to know that.
+template <class Item, class Shaping = Item>
 struct candidate {
+  using item_type = Item;
   Item item;
   bool kept;
   LOOKBACK_HOST_DEVICE explicit operator tally() const { return {kept ? 1u : 0u}; }
 };
-/// The tree over candidates has the shape of the tree over their items.
-template <class Item>
-struct shaped_by<candidate<Item>> {
-  using type = Item;
+/// The tiles of candidates are those of the widest type that is read. (Numbers of items have the
+/// same bits in any tree.)
+template <class Item, class Shaping>
+struct shaped_by<candidate<Item, Shaping>> {
+  using type = Shaping;
 };
+template <class A, class B>
+using wider_of = std::conditional_t<(sizeof(A) < sizeof(B)), B, A>;
 
 // ---- which items are kept -----------------------------------------------------------------------
-// A function object is called with the index of an item and the item itself.
+// A function object is called with the index of an item and the item itself. shaping<Item> is the
+// wider of Item and what it reads besides.
 
 /// Those of which the predicate, or its negation, holds.
 template <class Predicate, bool Wanted>
 struct by_predicate {
+  template <class Item>
+  using shaping = Item;
   Predicate predicate;
   LOOKBACK_NO_EXECUTION_CHECK
   template <class Reference>
@@ -47,6 +55,8 @@ struct by_predicate {
 /// Those whose stencil element satisfies it, or does not.
 template <class Stencil, class Predicate, bool Wanted>
 struct by_stencil {
+  template <class Item>
+  using shaping = wider_of<Item, value_t<Stencil>>;
   Stencil stencil;
   Predicate predicate;
   LOOKBACK_NO_EXECUTION_CHECK
@@ -58,6 +68,8 @@ struct by_stencil {
 /// The first item of each run of equal keys. `OwnKeys`: the items are the keys.
 template <class Keys, class Equal, bool OwnKeys>
 struct by_run {
+  template <class Item>
+  using shaping = wider_of<Item, value_t<Keys>>;
   Keys keys;
   Equal equal;
   LOOKBACK_NO_EXECUTION_CHECK
@@ -100,7 +112,7 @@ template <class Items, class Which>
 class selectable {
 public:
   using item = value_t<Items>;
-  using value_type = candidate<item>;
+  using value_type = candidate<item, typename Which::template shaping<item>>;
   using difference_type = std::ptrdiff_t;
 
   LOOKBACK_NO_EXECUTION_CHECK
@@ -164,7 +176,7 @@ struct compacting {
   static constexpr bool wants_total = true, needs_item = true, compacts = true;
   static constexpr bool places_rejected = Rejected::exists;
   template <class, class Candidate>
-  using stored = typename stored_value<Output, typename shaped_by<Candidate>::type>::type;
+  using stored = typename stored_value<Output, typename Candidate::item_type>::type;
 
   Output output;
   Rejected rejected;
