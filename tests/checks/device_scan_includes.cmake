@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # cmake -D NVCC=<nvcc> -D INCLUDE=<include/> -D WORK=<directory> -P device_scan_includes.cmake
-# Fails if <lookback/device_scan.cuh> takes in a header of Thrust or CUB.
+# Fails if a door of CUB's shape takes in a header of Thrust or CUB.
 cmake_minimum_required(VERSION 3.25)
 
 function(thrust_and_cub_headers header result)
@@ -22,7 +22,9 @@ foreach(header thrust/scan.h cub/device/device_scan.cuh)
   endif()
 endforeach()
 
-thrust_and_cub_headers(lookback/device_scan.cuh found)
-if(found)
-  message(FATAL_ERROR "<lookback/device_scan.cuh> includes ${found}")
-endif()
+foreach(door device_scan device_select device_partition)
+  thrust_and_cub_headers(lookback/${door}.cuh found)
+  if(found)
+    message(FATAL_ERROR "<lookback/${door}.cuh> includes ${found}")
+  endif()
+endforeach()

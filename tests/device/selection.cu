@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Selections by every path: any share of the items, at any alignment, in place, with and without
 // the rejected ones.
-#include <lookback/core/selection.cuh>
+#include <lookback/core/candidates.cuh>
 #include <lookback/dispatch/dispatch.cuh>
 
 #include <support/check_paths.cuh>
@@ -73,8 +73,8 @@ parts<T> parted(const std::vector<T> &items, Keeps keeps) {
   return result;
 }
 
-/// `make(in, out, rejected, count)` by every path over `in`, which is also the output if `in_place`.
-/// `expected` are the results; what is behind them must be left alone.
+/// `make(in, out, rejected, count)` by every path over `in`, which is the output, too, if
+/// `in_place`. `expected` are the results; what is behind them must be left alone.
 template <class T, class Random, class Make>
 void check_selection(const std::vector<T> &in, const std::vector<T> &expected,
                      const std::vector<T> &expected_rejected, std::int64_t expected_count,

@@ -5,7 +5,7 @@
 
 #include <simt/problems.hpp>
 
-#include <lookback/core/selection.cuh>
+#include <lookback/core/candidates.cuh>
 
 namespace test {
 
@@ -35,6 +35,70 @@ std::vector<T> marked_items(trial &one, std::size_t n, unsigned share, std::size
   return items;
 }
 
+/// How a trial's items are selected.
+enum class selected_by { predicate, runs, stencil, predicate_from_both_ends };
+
+/// The items and the results of one trial.
+template <class T>
+struct selection_trial {
+  selected_by how;
+  std::vector<T> marks, items, kept, rejected;
+
+  selection_trial(trial &one, std::size_t n, unsigned share, std::size_t longest)
+      : how(static_cast<selected_by>(one.random() % 4)),
+        marks(marked_items<T>(one, n, share, longest)), items(marks) {
+    if (how == selected_by::runs)
+      for (T &x : items) x = static_cast<T>(x & 1);
+    if (how == selected_by::stencil)
+      for (T &x : items) x = static_cast<T>(one.random() % 200);
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool keeps =
+          how == selected_by::runs ? i == 0 || items[i] != items[i - 1] : is_odd{}(marks[i]);
+      (keeps ? kept : rejected).push_back(items[i]);
+    }
+  }
+
+  /// Calls `select` with the problem.
+  template <class From, class Select>
+  void run(From first, From stencil, T *output, T *others, std::int64_t *number,
+           Select select) const {
+    switch (how) {
+    case selected_by::predicate:
+      return select(core::make_selection(first, core::by_predicate<is_odd, true>{}, output,
+                                         core::dropped{}, number));
+    case selected_by::runs:
+      return select(core::make_selection(first, core::by_run<From, same_number, true>{first, {}},
+                                         output, core::dropped{}, number));
+    case selected_by::stencil:
+      return select(core::make_selection(first, core::by_stencil<From, is_odd, true>{stencil, {}},
+                                         output, core::rejected_to<T *>{others}, number));
+    default:
+      return select(core::make_selection(first, core::by_predicate<is_odd, true>{}, output,
+                                         core::rejected_from_end<T *>{output, items.size()},
+                                         number));
+    }
+  }
+  /// What the outputs hold afterwards, if `before` is what they held.
+  std::vector<T> output(std::vector<T> before) const {
+    std::copy(kept.begin(), kept.end(), before.begin());
+    if (how == selected_by::predicate_from_both_ends)
+      std::copy(rejected.begin(), rejected.end(), before.rbegin());
+    return before;
+  }
+  std::vector<T> others(std::vector<T> before) const {
+    if (how == selected_by::stencil) std::copy(rejected.begin(), rejected.end(), before.begin());
+    return before;
+  }
+};
+
+/// Whether a trial may be in place. A result that depends on a read cannot be written before the
+/// read (core/candidates.cuh), but ThreadSanitizer takes relaxed status words for no order at all.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool tries_in_place = false;
+#else
+inline constexpr bool tries_in_place = true;
+#endif
+
 /// Runs trials of selections from up to `tiles` tiles of items T, each by `select(problem, n,
 /// trial)`. `From` is an iterator over the input.
 template <class T, class From = const T *, class Select>
@@ -45,64 +109,26 @@ void select_trials(std::uint64_t count, std::size_t tiles, Select select) {
         std::max(size.tile + 1, (1 + one.random() % tiles) * size.tile - 1 + one.random() % 5);
     const unsigned shares[] = {0, 256, 128, 20, 250};
     const unsigned share = shares[one.random() % 5];
-    const std::size_t longest = one.random() % 2 == 0 ? 1 : 40;
-    const auto how = one.random() % 4;
+    const selection_trial<T> given(one, n, share, one.random() % 2 == 0 ? 1 : 40);
     const std::size_t from = any_shift<T>(one), to = any_shift<T>(one);
-#if defined(__SANITIZE_THREAD__)
-    // A result that depends on a read cannot be written before the read (core/selection.cuh), but
-    // the sanitizer takes relaxed status words for no order at all.
-    const bool in_place = false;
-#else
-    const bool in_place = how < 2 && one.random() % 3 == 0;
-#endif
+    const bool may_overwrite =
+        given.how == selected_by::predicate || given.how == selected_by::runs;
+    const bool in_place = tries_in_place && may_overwrite && one.random() % 3 == 0;
+    INFO("n = ", n, ", tile = ", size.tile, ", share ", share, ", way ",
+         static_cast<int>(given.how), ", input and output shifted by ", from, ", ", to,
+         ", in place: ", in_place);
     const T filler = 202;
-    INFO("n = ", n, ", tile = ", size.tile, ", share ", share, " in clusters of ", longest,
-         ", way ", how, ", input and output shifted by ", from, ", ", to,
-         in_place ? ", in place" : "");
-    const auto marks = marked_items<T>(one, n, share, longest);
-    std::vector<T> items = marks;
-    if (how == 1) // runs
-      for (T &x : items) x = static_cast<T>(x & 1);
-    if (how == 2) // a stencil
-      for (T &x : items) x = static_cast<T>(one.random() % 200);
-    std::vector<T> kept, rejected;
-    for (std::size_t i = 0; i < n; ++i) {
-      const bool keeps = how == 1 ? i == 0 || items[i] != items[i - 1] : is_odd{}(marks[i]);
-      (keeps ? kept : rejected).push_back(items[i]);
-    }
-    const bare_input<T> input(items, from), stencil(marks, from);
+    const bare_input<T> input(given.items, from), stencil(given.marks, from);
     guarded_buffer<T> output(n, to, filler), others(n, to, filler);
-    if (in_place) std::copy(items.begin(), items.end(), output.data());
-    const From first(in_place ? output.data() : input.data());
+    if (in_place) std::copy(given.items.begin(), given.items.end(), output.data());
+    const auto output_before = output.results(), others_before = others.results();
     std::int64_t number = -1;
-    if (how == 0)
-      select(core::make_selection(first, core::by_predicate<is_odd, true>{}, output.data(),
-                                  core::dropped{}, &number),
-             n, one);
-    else if (how == 1)
-      select(core::make_selection(first, core::by_run<From, same_number, true>{first, {}},
-                                  output.data(), core::dropped{}, &number),
-             n, one);
-    else if (how == 2)
-      select(core::make_selection(first,
-                                  core::by_stencil<From, is_odd, true>{From(stencil.data()), {}},
-                                  output.data(), core::rejected_to<T *>{others.data()}, &number),
-             n, one);
-    else
-      select(core::make_selection(first, core::by_predicate<is_odd, true>{}, output.data(),
-                                  core::rejected_from_end<T *>{output.data(), n}, &number),
-             n, one);
-
-    std::vector<T> expected = kept;
-    if (how == 3) expected.insert(expected.end(), rejected.rbegin(), rejected.rend());
-    for (std::size_t i = expected.size(); i < n; ++i)
-      expected.push_back(in_place ? items[i] : filler);
-    REQUIRE_EQ(number, static_cast<std::int64_t>(kept.size()));
-    REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
+    given.run(From(in_place ? output.data() : input.data()), From(stencil.data()), output.data(),
+              others.data(), &number, [&](const auto &problem) { select(problem, n, one); });
+    REQUIRE_EQ(number, static_cast<std::int64_t>(given.kept.size()));
+    REQUIRE_EQ(first_difference(output.results(), given.output(output_before)), nowhere);
     REQUIRE(output.intact());
-    std::vector<T> expected_others(n, filler);
-    if (how == 2) std::copy(rejected.begin(), rejected.end(), expected_others.begin());
-    REQUIRE_EQ(first_difference(others.results(), expected_others), nowhere);
+    REQUIRE_EQ(first_difference(others.results(), given.others(others_before)), nowhere);
     REQUIRE(others.intact());
   });
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <lookback/block/staged.cuh>
-#include <lookback/core/selection.cuh>
+#include <lookback/core/candidates.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {

@@ -5,7 +5,7 @@
 //   project(scanned, item)    the result of an item, from its scanned value
 //   needs_item                whether it also reads the item
 //   stored<T, Item>           the type of results in memory, of a scan of Items over accumulators T
-//   compacts                  whether results go elsewhere (core/selection.cuh)
+//   compacts                  whether results go elsewhere (core/candidates.cuh)
 //   wants_total               whether the sink also takes the total of a scan of at least one item,
 //                             init . x(0) ... x(n - 1), by set_total(); on the GPU, by default
 //                             strategies only

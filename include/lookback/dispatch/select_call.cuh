@@ -2,7 +2,7 @@
 // A selection on a stream, in the two phases of CUB.
 #pragma once
 
-#include <lookback/core/selection.cuh>
+#include <lookback/core/candidates.cuh>
 #include <lookback/dispatch/dispatch.cuh>
 
 namespace lookback {

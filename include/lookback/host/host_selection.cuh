@@ -7,7 +7,7 @@
 // item is overwritten that has not been read. The publications order the memory accesses, too.
 #pragma once
 
-#include <lookback/core/selection.cuh>
+#include <lookback/core/candidates.cuh>
 
 #include <thrust/pair.h>
 

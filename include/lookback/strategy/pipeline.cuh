@@ -297,9 +297,7 @@ private:
   LOOKBACK_DEVICE auto rows_of(const warp_share &share, unsigned tile, int stage, int lane) {
     return warp_rows<Problem, look_ahead_source<Problem, Tuning>, rows, Full, Aligned>(
         problem_, source_, shared_.tiles[stage], tile, lane, share.first_row,
-        valid_of(tile).of_tile,
-        output_at(problem_,
-                  static_cast<std::ptrdiff_t>(tile) * shape::tile_elements + share.first_item));
+        valid_of(tile).of_tile, output_at(problem_, tile, share.first_item));
   }
 
   template <bool Full, bool Aligned>

@@ -64,9 +64,7 @@ public:
     auto op = problem.op;
     const int lane = simt::lane_index(), warp = simt::warp_index();
     lane_exchange<T> exchange(shared.exchange[warp]);
-    const auto output =
-        output_at(problem, static_cast<std::ptrdiff_t>(tile) * shape::tile_elements +
-                               warp * rows * shape::row_elements);
+    const auto output = output_at(problem, tile, warp * rows * shape::row_elements);
     const fast_rows own_fast(problem, input, shared.tile, tile, lane, warp * rows, items, output);
     const any_rows own(problem, input, shared.tile, tile, lane, warp * rows, items, output);
     const valid_items<shape, !some_other && fast_rows::full> valid{items};

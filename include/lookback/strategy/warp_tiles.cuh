@@ -110,7 +110,7 @@ private:
           left, r, prefix_of_row, count > 0 ? lane : 0,
           [&]() -> decltype(auto) { return exchange_.up(vectors[0], 1, lane < valid_.vectors(r)); },
           op_);
-      const auto output = output_at(problem_, first_);
+      const auto output = output_at(problem_, tile_, 0);
       scan_vector<Problem::inclusive, E, Problem::sink_type::wants_total>(
           left, count, [&](int k) -> decltype(auto) { return element(place + k); }, op_,
           [&](int k, const T &scanned, const item &own) {

@@ -109,8 +109,8 @@ public:
                                   unsigned end)
       : room_(room), memory_(memory), skip_(skip), end_(end) {}
 
-  /// Puts the results of a vector that are chosen by `which`, a bit each, to consecutive places, the
-  /// first of which is `rank`; `Reversed`: to descending ones.
+  /// Puts the results of a vector that are chosen by `which`, a bit each, to consecutive places,
+  /// the first of which is `rank`; `Reversed`: to descending ones.
   template <bool Reversed, int E>
   LOOKBACK_DEVICE void put(const lane_vector<Stored, E> &results, unsigned which,
                            unsigned rank) const {

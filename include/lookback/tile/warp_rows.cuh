@@ -9,20 +9,21 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Where the result of item `first` goes if every item's result goes to its own place; otherwise
-/// where all results begin.
+/// Where the result of item `item` of tile `tile` goes if every item's result has its own place;
+/// otherwise where all results begin.
 template <class Problem>
-LOOKBACK_DEVICE typename Problem::output_type output_at(const Problem &problem,
-                                                        std::ptrdiff_t first) {
+LOOKBACK_DEVICE typename Problem::output_type
+output_at(const Problem &problem, [[maybe_unused]] unsigned tile, [[maybe_unused]] int item) {
   if constexpr (selects<Problem>)
     return problem.sink.output;
   else
-    return problem.sink.output + first;
+    return problem.sink.output +
+           (static_cast<std::ptrdiff_t>(tile) * Problem::shape::tile_elements + item);
 }
 
-/// Rows first_row .. first_row + Count - 1 of tile `tile`, which is in `stage`. `output`: output_at()
-/// the first item of row first_row. The members count rows from first_row. `Full`: the tile is full.
-/// `Aligned`: the input is known to be aligned to 16 bytes.
+/// Rows first_row .. first_row + Count - 1 of tile `tile`, which is in `stage`. `output`: where the
+/// results of row first_row go, by output_at(). The members count rows from first_row. `Full`: the
+/// tile is full. `Aligned`: the input is known to be aligned to 16 bytes.
 template <class Problem, class Source, int Count, bool Full, bool Aligned>
 struct warp_rows {
   using problem_type = Problem;
