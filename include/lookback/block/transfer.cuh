@@ -272,22 +272,22 @@ LOOKBACK_DEVICE void store_row(Iterator row, int valid, bool as_vectors, void *s
       return;
     }
   }
-  if (E == 1 || packed || !Through) {
+  if constexpr (E == 1 || packed || !Through) {
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k)
       if (lane * E + k < valid) row[lane * E + k] = vector.get(k);
-    return;
-  }
-  T *const results = static_cast<T *>(shared);
-  simt::synchronize_warp(); // every lane has read its vector // mutant: row-reuse
-  LOOKBACK_UNROLL
-  for (int k = 0; k < E; ++k)
-    if (lane * E + k < valid) construct(results[lane * E + k], vector.get(k));
-  simt::synchronize_warp(); // mutant: row-results
-  LOOKBACK_UNROLL
-  for (int k = 0; k < E; ++k) {
-    const int i = k * simt::warp_threads + lane;
-    if (i < valid) row[i] = results[i];
+  } else {
+    T *const results = static_cast<T *>(shared);
+    simt::synchronize_warp(); // every lane has read its vector // mutant: row-reuse
+    LOOKBACK_UNROLL
+    for (int k = 0; k < E; ++k)
+      if (lane * E + k < valid) construct(results[lane * E + k], vector.get(k));
+    simt::synchronize_warp(); // mutant: row-results
+    LOOKBACK_UNROLL
+    for (int k = 0; k < E; ++k) {
+      const int i = k * simt::warp_threads + lane;
+      if (i < valid) row[i] = results[i];
+    }
   }
 }
 

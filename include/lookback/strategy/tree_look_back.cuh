@@ -14,14 +14,6 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-template <class Problem, class Rows>
-struct tree_look_back_block {
-  using rows = Rows;
-  template <class Row>
-  using of = tile_block<Problem, carry::look_back, typename Row::template tree_look_back<Problem>>;
-  using here = of<compiled_row<Rows>>;
-};
-
 /// Whether the pipeline takes the problem in code that has the tuning `Row`.
 template <class Problem, class Row, class = void>
 inline constexpr bool has_pipeline = false;
@@ -30,12 +22,33 @@ inline constexpr bool has_pipeline<
     Problem, Row, std::enable_if_t<can_look_ahead<Problem>::value && Row::has_pipelines>> =
     Row::template pipeline<Problem>::fits;
 
+/// The tuning of the look-back, and where there is a pipeline, so that the look-back runs only
+/// after a refused launch, a tuning for half the code: as many threads, with half the rows each.
+template <class Problem, class Row, bool IsFallback = has_pipeline<Problem, Row>>
+struct look_back_tuning : Row::template tree_look_back<Problem> {};
+template <class Problem, class Row>
+struct look_back_tuning<Problem, Row, true> {
+  static constexpr tile_tuning of_row = Row::template tree_look_back<Problem>::value;
+  static constexpr bool halves = 2 * of_row.warps <= Problem::shape::tile_rows;
+  static constexpr tile_tuning value{halves ? 2 * of_row.warps : of_row.warps,
+                                     halves && of_row.blocks > 1 ? of_row.blocks / 2
+                                                                 : of_row.blocks,
+                                     of_row.prefetch_distance};
+};
+
+template <class Problem, class Rows>
+struct tree_look_back_block {
+  using rows = Rows;
+  template <class Row>
+  using of = tile_block<Problem, carry::look_back, look_back_tuning<Problem, Row>>;
+  using here = of<compiled_row<Rows>>;
+};
+
 template <class Problem, class Rows>
 LOOKBACK_KERNEL((tree_look_back_block<Problem, Rows>::here::threads),
                 (tree_look_back_block<Problem, Rows>::here::resident))
 tree_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                       const scan_state<typename Problem::accumulator> state) {
-  // Where there is a pipeline, the look-back runs only after a refused launch.
   constexpr bool is_fallback = has_pipeline<Problem, compiled_row<Rows>>;
   scan_tile_of_block<typename tree_look_back_block<Problem, Rows>::here, carry::look_back,
                      is_fallback>(problem, state);

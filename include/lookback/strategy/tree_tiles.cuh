@@ -122,8 +122,9 @@ private:
                                     storage &shared) {
     if (LOOKBACK_LIKELY(fast)) {
       if constexpr (SomeFast) input.template fetch<true>(shared.tile, tile, items);
-      if (prefetch_distance > 0 && simt::block_count() - tile > prefetch_distance + 1)
-        input.prefetch(tile + prefetch_distance);
+      if constexpr (prefetch_distance > 0)
+        if (simt::block_count() - tile > prefetch_distance + 1)
+          input.prefetch(tile + prefetch_distance);
     } else {
       if constexpr (SomeOther) input.template fetch<false>(shared.tile, tile, items);
     }

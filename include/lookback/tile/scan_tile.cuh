@@ -85,7 +85,8 @@ LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<T> &prefix, RowPref
                                Operator &op, lane_exchange<T> &exchange) {
   using Problem = typename Rows::problem_type;
   using source = typename Rows::source_type;
-  constexpr int E = Problem::shape::vector_elements, row_items = Problem::shape::row_elements;
+  constexpr int E = Problem::shape::vector_elements;
+  [[maybe_unused]] constexpr int row_items = Problem::shape::row_elements;
   // If lanes combine 8 or 16 items a row by a user's operator, the code of a partial tile is
   // compiled once instead of once a row: the compiler's optimiser takes a third less time.
   constexpr bool rolled = !Rows::full && !Alone && !source::shifts && E >= 8 &&
@@ -101,14 +102,19 @@ LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<T> &prefix, RowPref
   } else {
     LOOKBACK_UNROLL
     for (int i = 0; i < Count; ++i) {
-      if (Rows::full)
+      if constexpr (Rows::full) {
         scan(i, std::true_type{}, vector_stores);
-      else if (Alone && LOOKBACK_LIKELY(vector_stores && rows.items(i) == row_items))
-        scan(i, std::true_type{}, true);
-      else if (rows.items(i) > 0)
+      } else if constexpr (Alone) {
+        if (LOOKBACK_LIKELY(vector_stores && rows.items(i) == row_items))
+          scan(i, std::true_type{}, true);
+        else if (rows.items(i) > 0)
+          scan(i, std::false_type{}, vector_stores);
+        else
+          break;
+      } else {
+        if (rows.items(i) <= 0) break;
         scan(i, std::false_type{}, vector_stores);
-      else
-        break;
+      }
     }
   }
 }
