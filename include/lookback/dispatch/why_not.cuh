@@ -3,7 +3,6 @@
 #pragma once
 
 #include <lookback/dispatch/dispatch.cuh>
-#include <lookback/strategy/textbook_tile.cuh>
 
 #include <string>
 

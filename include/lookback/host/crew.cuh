@@ -2,9 +2,8 @@
 // Threads that work on one call: started, joined, and ended by the first exception.
 #pragma once
 
-#include <lookback/core/config.cuh>
+#include <lookback/core/standard.cuh>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
