@@ -76,7 +76,7 @@ TEST_CASE("LOOKBACK_LOG: every default strategy, and why those before it do not 
   CHECK_EQ(by_pipeline.find(n + "pipeline" + tuned + "1 blocks of "), 0);
   CHECK_NE(by_pipeline.find(" threads, cooperative" + no_wave + "\n"), std::string::npos);
   CHECK_EQ(log_of(3, device_with(1, 0, 0, false)),
-           n + "tree_look_back" + tuned + "3 blocks of 128 threads" + no_pipeline + "\n");
+           n + "tree_look_back" + tuned + "3 blocks of 256 threads" + no_pipeline + "\n");
 }
 
 TEST_CASE("LOOKBACK_LOG: once a launch is refused, nothing that must be resident is tried") {
@@ -86,7 +86,7 @@ TEST_CASE("LOOKBACK_LOG: once a launch is refused, nothing that must be resident
                             "refused; not wave: an earlier launch was refused; not pipeline: an "
                             "earlier launch was refused\n";
   CHECK_EQ(log_of(2, narrow), "lookback: n = " + std::to_string(2 * tile - 5) + ": tree_look_back" +
-                                  tuned + "2 blocks of 128 threads" + after);
+                                  tuned + "2 blocks of 256 threads" + after);
 }
 
 TEST_CASE("look_ahead: refused where it cannot run; its refused launch is the look-back's") {

@@ -31,8 +31,7 @@ struct look_back_tuning<Problem, Row, true> {
   static constexpr tile_tuning of_row = Row::template tree_look_back<Problem>::value;
   static constexpr bool halves = 2 * of_row.warps <= Problem::shape::tile_rows;
   static constexpr tile_tuning value{halves ? 2 * of_row.warps : of_row.warps,
-                                     halves && of_row.blocks > 1 ? of_row.blocks / 2
-                                                                 : of_row.blocks,
+                                     halves &&of_row.blocks > 1 ? of_row.blocks / 2 : of_row.blocks,
                                      of_row.prefetch_distance};
 };
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Scans along an axis of an array, as free functions, on the threads of the CPU: rows, columns,
+// planes, batches of them.
+#pragma once
+
+#include <lookback/segmented_scan.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+
+/// @addtogroup axes
+/// Scans of all lines along one axis of an array: its rows, its columns, or those of a batch.
+///
+/// @code
+/// const lookback::axis columns{1, rows, width};           // of a row-major matrix
+/// lookback::inclusive_axis_scan(lookback::host, x, columns, y);
+/// @endcode
+///
+/// Notation: `a . b` is `op(a, b)`; x(0) to x(length - 1) are the elements of a line and y(0) to
+/// y(length - 1) its results, in the order in which the line is scanned: with axis::reverse, x(0) is
+/// its last element.
+///
+/// **Common to all calls**
+///
+/// - `policy`: lookback::host, or a policy derived from lookback::host_execution_policy.
+/// - `lines`: the lines (lookback::axis). If outer, length or inner is zero or negative, there are
+///   none.
+/// - *Iterators*: random access, to the array's first element. `result` may equal `first` if the
+///   pitches are equal, too; any other overlap is undefined. Nothing between the lines is written.
+/// - *Operator*, *element types*: as for @ref thrust_scans.
+/// - *Errors*: `std::invalid_argument` for negative pitches, pitches with which lines of the output
+///   overlap, and more than 2^63 - 1 lines; otherwise as for @ref thrust_scans.
+/// - *Determinism*: the bits of a line's results are those of scanning it alone, forward or reverse,
+///   by lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither on the other
+///   lines nor on the pitches (lookback::tree_shape).
+/// - *Threads*: as for @ref host; lines share them by elements.
+/// - *Complexity*: about 2 n applications of the operator for n elements in all. Lines that are not
+///   contiguous are read and written with their stride, which is slower by as much as the lines of a
+///   cache are not reused by adjacent lines.
+///
+/// @{
+
+/// y(i) = x(0) . x(1) ... x(i)
+template <class Policy, class Input, class Output, class Operator = plus,
+          detail::if_on_host<Policy> = 0>
+void inclusive_axis_scan(const Policy &, Input first, const axis &lines, Output result,
+                         Operator op = {}) {
+  detail::scan_axis<true, detail::value_t<Input>>(detail::unwrap(first), lines,
+                                                  detail::unwrap(result), op, detail::no_initial{});
+}
+/// y(i) = init . x(0) ... x(i)
+template <class Policy, class Input, class Output, class Init, class Operator,
+          detail::if_on_host<Policy> = 0>
+void inclusive_axis_scan(const Policy &, Input first, const axis &lines, Output result, Init init,
+                         Operator op) {
+  using T = detail::accumulator_t<Operator, detail::value_t<Input>, Init>;
+  detail::scan_axis<true, T>(detail::unwrap(first), lines, detail::unwrap(result), op,
+                             detail::initial_value<Init>{init});
+}
+/// y(i) = init . x(0) ... x(i - 1), y(0) = init
+template <class Policy, class Input, class Output, class Init, class Operator = plus,
+          detail::if_on_host<Policy> = 0>
+void exclusive_axis_scan(const Policy &, Input first, const axis &lines, Output result, Init init,
+                         Operator op = {}) {
+  detail::scan_axis<false, Init>(detail::unwrap(first), lines, detail::unwrap(result), op,
+                                 detail::initial_value<Init>{init});
+}
+
+/// @}
+
+} // namespace LOOKBACK_ABI
+} // namespace lookback

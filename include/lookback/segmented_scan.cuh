@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Scans of segments that are given by offsets, as free functions, on the threads of the CPU.
+#pragma once
+
+#include <lookback/host/host_lines.cuh>
+#include <lookback/scan.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// Selects the functions of this header: for lookback's CPU policies.
+template <class Policy>
+using if_on_host = std::enable_if_t<is_host_policy<Policy>::value, int>;
+
+} // namespace detail
+
+/// @addtogroup segmented_scans
+/// Scans of many segments in one call. Segment s has the elements x(begins[s]) to x(ends[s] - 1),
+/// and its results go to the same places of the output.
+///
+/// @code
+/// lookback::inclusive_segmented_scan(lookback::host, x, offsets, offsets + 1, segments, y, op);
+/// @endcode
+///
+/// Notation: `a . b` is `op(a, b)`; x(0), x(1), ... are the elements from `first` on, y(i) the
+/// results from `result` on; b is begins[s] of the segment s that holds i.
+///
+/// **Common to all calls**
+///
+/// - `policy`: lookback::host, or a policy derived from lookback::host_execution_policy.
+/// - `begins`, `ends`: iterators with random access over integers, `segments` of them each. Segments
+///   may have gaps between them, any order and any lengths. A segment whose end is not greater than
+///   its begin is empty; if `segments` is zero or negative, there are none.
+/// - *Iterators*: random access. `result` may equal `first`. Segments with elements in common have
+///   the results of an unspecified one of them, or of neither, in these elements; if `result` equals
+///   `first`, they also read each other's results. Nothing outside the segments is written.
+/// - *Operator*, *element types*, *errors*: as for @ref thrust_scans.
+/// - *Determinism*: the bits of a segment's results are those of scanning it alone, by
+///   lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither on the other
+///   segments nor on where the segment is (lookback::tree_shape).
+/// - *Threads*: as for @ref host; segments share them by elements.
+/// - *Complexity*: about 2 n applications of the operator for n elements in all; the offsets are read
+///   up to five times.
+///
+/// @{
+
+/// y(i) = x(b) . x(b + 1) ... x(i)
+template <class Policy, class Input, class Begins, class Ends, class Output, class Operator = plus,
+          detail::if_on_host<Policy> = 0>
+void inclusive_segmented_scan(const Policy &, Input first, Begins begins, Ends ends,
+                              std::int64_t segments, Output result, Operator op = {}) {
+  detail::scan_segments<true, detail::value_t<Input>>(detail::unwrap(first), begins, ends, segments,
+                                                      detail::unwrap(result), op,
+                                                      detail::no_initial{});
+}
+/// y(i) = init . x(b) ... x(i)
+template <class Policy, class Input, class Begins, class Ends, class Output, class Init,
+          class Operator, detail::if_on_host<Policy> = 0>
+void inclusive_segmented_scan(const Policy &, Input first, Begins begins, Ends ends,
+                              std::int64_t segments, Output result, Init init, Operator op) {
+  using T = detail::accumulator_t<Operator, detail::value_t<Input>, Init>;
+  detail::scan_segments<true, T>(detail::unwrap(first), begins, ends, segments,
+                                 detail::unwrap(result), op, detail::initial_value<Init>{init});
+}
+/// y(i) = init . x(b) ... x(i - 1), y(b) = init
+template <class Policy, class Input, class Begins, class Ends, class Output, class Init,
+          class Operator = plus, detail::if_on_host<Policy> = 0>
+void exclusive_segmented_scan(const Policy &, Input first, Begins begins, Ends ends,
+                              std::int64_t segments, Output result, Init init, Operator op = {}) {
+  detail::scan_segments<false, Init>(detail::unwrap(first), begins, ends, segments,
+                                     detail::unwrap(result), op, detail::initial_value<Init>{init});
+}
+
+/// @}
+
+} // namespace LOOKBACK_ABI
+} // namespace lookback
