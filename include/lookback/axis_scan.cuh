@@ -17,8 +17,8 @@ inline namespace LOOKBACK_ABI {
 /// @endcode
 ///
 /// Notation: `a . b` is `op(a, b)`; x(0) to x(length - 1) are the elements of a line and y(0) to
-/// y(length - 1) its results, in the order in which the line is scanned: with axis::reverse, x(0) is
-/// its last element.
+/// y(length - 1) its results, in the order in which the line is scanned: with axis::reverse, x(0)
+/// is its last element.
 ///
 /// **Common to all calls**
 ///
@@ -30,13 +30,13 @@ inline namespace LOOKBACK_ABI {
 /// - *Operator*, *element types*: as for @ref thrust_scans.
 /// - *Errors*: `std::invalid_argument` for negative pitches, pitches with which lines of the output
 ///   overlap, and more than 2^63 - 1 lines; otherwise as for @ref thrust_scans.
-/// - *Determinism*: the bits of a line's results are those of scanning it alone, forward or reverse,
-///   by lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither on the other
-///   lines nor on the pitches (lookback::tree_shape).
+/// - *Determinism*: the bits of a line's results are those of scanning it alone, forward or
+///   reverse, by lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither on
+///   the other lines nor on the pitches (lookback::tree_shape).
 /// - *Threads*: as for @ref host; lines share them by elements.
 /// - *Complexity*: about 2 n applications of the operator for n elements in all. Lines that are not
-///   contiguous are read and written with their stride, which is slower by as much as the lines of a
-///   cache are not reused by adjacent lines.
+///   contiguous are read and written with their stride. Adjacent lines share cache lines, so they
+///   are scanned one after the other.
 ///
 /// @{
 

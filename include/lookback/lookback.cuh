@@ -13,6 +13,8 @@
 /// | `<lookback/execution_policy.cuh>` | @ref policies for Thrust's scans, @ref host included |
 /// | `<lookback/scan.cuh>` | @ref thrust_scans |
 /// | `<lookback/selection.cuh>` | @ref thrust_selections |
+/// | `<lookback/segmented_scan.cuh>` | @ref segmented_scans, on the CPU |
+/// | `<lookback/axis_scan.cuh>` | @ref axes, on the CPU |
 /// | `<lookback/device_scan.cuh>` | @ref cub_scans |
 /// | `<lookback/device_select.cuh>`, `<lookback/device_partition.cuh>` | @ref cub_selections |
 /// | `<lookback/catalogue.cuh>` | @ref strategies |
@@ -23,6 +25,12 @@
 /// @ingroup doors
 
 /// @defgroup thrust_selections Thrust's selections
+/// @ingroup doors
+
+/// @defgroup segmented_scans Scans of segments
+/// @ingroup doors
+
+/// @defgroup axes Scans along an axis
 /// @ingroup doors
 
 /// @defgroup cub_scans CUB's scans
@@ -50,8 +58,10 @@
 /// The one order of association of lookback's scans, and the operators that calls without an
 /// operator use.
 
+#include <lookback/axis_scan.cuh>
 #include <lookback/execution_policy.cuh>
 #include <lookback/scan.cuh>
+#include <lookback/segmented_scan.cuh>
 #include <lookback/selection.cuh>
 #if defined(__CUDACC__)
 #include <lookback/catalogue.cuh>

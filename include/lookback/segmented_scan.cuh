@@ -29,19 +29,19 @@ using if_on_host = std::enable_if_t<is_host_policy<Policy>::value, int>;
 /// **Common to all calls**
 ///
 /// - `policy`: lookback::host, or a policy derived from lookback::host_execution_policy.
-/// - `begins`, `ends`: iterators with random access over integers, `segments` of them each. Segments
-///   may have gaps between them, any order and any lengths. A segment whose end is not greater than
-///   its begin is empty; if `segments` is zero or negative, there are none.
+/// - `begins`, `ends`: iterators with random access over integers, `segments` of them each.
+///   Segments may have gaps between them, any order and any lengths. A segment whose end is not
+///   greater than its begin is empty; if `segments` is zero or negative, there are none.
 /// - *Iterators*: random access. `result` may equal `first`. Segments with elements in common have
-///   the results of an unspecified one of them, or of neither, in these elements; if `result` equals
-///   `first`, they also read each other's results. Nothing outside the segments is written.
+///   the results of an unspecified one of them, or of neither, in these elements; if `result`
+///   equals `first`, they also read each other's results. Nothing outside the segments is written.
 /// - *Operator*, *element types*, *errors*: as for @ref thrust_scans.
 /// - *Determinism*: the bits of a segment's results are those of scanning it alone, by
 ///   lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither on the other
 ///   segments nor on where the segment is (lookback::tree_shape).
 /// - *Threads*: as for @ref host; segments share them by elements.
-/// - *Complexity*: about 2 n applications of the operator for n elements in all; the offsets are read
-///   up to five times.
+/// - *Complexity*: about 2 n applications of the operator for n elements in all; the offsets are
+///   read up to five times.
 ///
 /// @{
 

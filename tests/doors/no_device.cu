@@ -104,6 +104,24 @@ TEST_CASE("selections by lookback::host without a device") {
   CHECK_EQ(sums[0], 1u + 3u);
 }
 
+TEST_CASE("segments and axes by lookback::host without a device") {
+  struct longest {
+    std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a < b ? b : a; }
+  };
+  std::deque<std::uint32_t> values(n), scanned(n);
+  std::iota(values.begin(), values.end(), 0u);
+  const std::vector<int> offsets{0, 10, n};
+  lookback::inclusive_segmented_scan(lookback::host, values.begin(), offsets.begin(),
+                                     offsets.begin() + 1, 2, scanned.begin(), plus_on_the_host{});
+  CHECK_EQ(scanned[9], 45u);
+  CHECK_EQ(scanned[11], 10u + 11u);
+  const lookback::axis columns{1, 10, n / 10};
+  lookback::exclusive_axis_scan(lookback::host, values.begin(), columns, scanned.begin(), 7u,
+                                longest{});
+  CHECK_EQ(scanned[0], 7u);
+  CHECK_EQ(scanned[n - 1], n - 1u - n / 10);
+}
+
 int main(int argc, char **argv) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) {

@@ -14,7 +14,7 @@ inline namespace LOOKBACK_ABI {
 /// The array has three dimensions, `outer` x `length` x `inner`, and the lines run along the middle
 /// one. Element i of line (o, k) is element
 ///
-///     o * pitch.outer + i * pitch.length + k        0 <= o < outer, 0 <= i < length, 0 <= k < inner
+/// o * pitch.outer + i * pitch.length + k        0 <= o < outer, 0 <= i < length, 0 <= k < inner
 ///
 /// of the input, with the pitches of the input, and its result is that element of the output, with
 /// the pitches of the output. An array of more dimensions has those before the axis in `outer` and
