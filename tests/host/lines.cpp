@@ -15,6 +15,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -237,10 +238,18 @@ TEST_CASE("segmented scans on the host: no segments, results in bits, other type
   CHECK_EQ(wide[1499999], (std::int64_t{1} << 40) + 1499994);
   CHECK_EQ(wide[2999999], (std::int64_t{1} << 40) + 1499999);
 
-  std::vector<bool> bits(x.size(), true);
-  lookback::inclusive_segmented_scan(
-      host, x.begin(), thrust::counting_iterator<int>(0), thrust::counting_iterator<int>(1),
-      static_cast<std::int64_t>(x.size()), bits.begin(), [](int, int) { return 0; });
+  // Bits of one word are written by one thread.
+  std::vector<bool> bits(x.size(), false);
+  std::vector<int> pairs;
+  for (int at = 0; at <= 3000000; at += 2) pairs.push_back(at);
+  std::atomic<int> elsewhere{0};
+  lookback::inclusive_segmented_scan(host, x.begin(), pairs.begin(), pairs.begin() + 1,
+                                     static_cast<std::int64_t>(pairs.size()) - 1, bits.begin(),
+                                     [&, caller = std::this_thread::get_id()](int a, int b) {
+                                       if (std::this_thread::get_id() != caller) ++elsewhere;
+                                       return a * b;
+                                     });
+  CHECK_EQ(elsewhere.load(), 0);
   CHECK(bits == std::vector<bool>(x.size(), true));
 
   std::vector<int> with_seven = x;
