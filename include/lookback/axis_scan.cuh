@@ -3,7 +3,8 @@
 // planes, batches of them.
 #pragma once
 
-#include <lookback/segmented_scan.cuh>
+#include <lookback/host/host_lines.cuh>
+#include <lookback/scan.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -12,31 +13,34 @@ inline namespace LOOKBACK_ABI {
 /// Scans of all lines along one axis of an array: its rows, its columns, or those of a batch.
 ///
 /// @code
-/// const lookback::axis columns{1, rows, width};           // of a row-major matrix
+/// const lookback::axis columns{1, rows, width}; // of a row-major matrix
 /// lookback::inclusive_axis_scan(lookback::host, x, columns, y);
 /// @endcode
 ///
-/// Notation: `a . b` is `op(a, b)`; x(0) to x(length - 1) are the elements of a line and y(0) to
-/// y(length - 1) its results, in the order in which the line is scanned: with axis::reverse, x(0)
-/// is its last element.
+/// Notation: `a . b` is `op(a, b)`; x(0) to x(length - 1) are the elements of a line in the order
+/// of the scan, and y(i) is the result of x(i). With axis::reverse, x(0) is the line's last
+/// element.
 ///
 /// **Common to all calls**
 ///
 /// - `policy`: lookback::host, or a policy derived from lookback::host_execution_policy.
 /// - `lines`: the lines (lookback::axis). If outer, length or inner is zero or negative, there are
 ///   none.
-/// - *Iterators*: random access, to the array's first element. `result` may equal `first` if the
-///   pitches are equal, too; any other overlap is undefined. Nothing between the lines is written.
+/// - *Iterators*: random access, to the array's first element. `result` may equal `first` if input
+///   and output pitches are equal; any other overlap is undefined. Elements between the lines are
+///   not written.
 /// - *Operator*, *element types*: as for @ref thrust_scans.
-/// - *Errors*: `std::invalid_argument` for negative pitches, pitches with which lines of the output
-///   overlap, and more than 2^63 - 1 lines; otherwise as for @ref thrust_scans.
-/// - *Determinism*: the bits of a line's results are those of scanning it alone, forward or
-///   reverse, by lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither on
-///   the other lines nor on the pitches (lookback::tree_shape).
-/// - *Threads*: as for @ref host; lines share them by elements.
-/// - *Complexity*: about 2 n applications of the operator for n elements in all. Lines that are not
-///   contiguous are read and written with their stride. Adjacent lines share cache lines, so they
-///   are scanned one after the other.
+/// - *Errors*: `std::invalid_argument` for negative pitches, for output pitches that do not nest
+///   (that along the axis must be at least inner, and the outer one at least the span of a line, or
+///   the same with both exchanged), and for lines that span more than 2^63 - 1 elements; otherwise
+///   as for @ref thrust_scans.
+/// - *Determinism*: the results of a line are bit-identical to those of scanning it alone, forward
+///   or reverse, by lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither
+///   on the other lines nor on the pitches (lookback::tree_shape).
+/// - *Threads*: as for @ref host, by the bytes of all lines together. A thread scans up to 1 KiB of
+///   adjacent lines (columns) at the same time, in the order of memory, from 8 lines on and if the
+///   accumulator is trivially copyable and small; other lines are scanned one by one.
+/// - *Complexity*: about 2 n applications of the operator for n elements in all.
 ///
 /// @{
 

@@ -7,41 +7,35 @@
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
-namespace detail {
-
-/// Selects the functions of this header: for lookback's CPU policies.
-template <class Policy>
-using if_on_host = std::enable_if_t<is_host_policy<Policy>::value, int>;
-
-} // namespace detail
-
 /// @addtogroup segmented_scans
 /// Scans of many segments in one call. Segment s has the elements x(begins[s]) to x(ends[s] - 1),
-/// and its results go to the same places of the output.
+/// and its results are written to the same indices of the output.
 ///
 /// @code
 /// lookback::inclusive_segmented_scan(lookback::host, x, offsets, offsets + 1, segments, y, op);
 /// @endcode
 ///
 /// Notation: `a . b` is `op(a, b)`; x(0), x(1), ... are the elements from `first` on, y(i) the
-/// results from `result` on; b is begins[s] of the segment s that holds i.
+/// results from `result` on; b = begins[s], where segment s contains i.
 ///
 /// **Common to all calls**
 ///
 /// - `policy`: lookback::host, or a policy derived from lookback::host_execution_policy.
 /// - `begins`, `ends`: iterators with random access over integers, `segments` of them each.
-///   Segments may have gaps between them, any order and any lengths. A segment whose end is not
-///   greater than its begin is empty; if `segments` is zero or negative, there are none.
-/// - *Iterators*: random access. `result` may equal `first`. Segments with elements in common have
-///   the results of an unspecified one of them, or of neither, in these elements; if `result`
-///   equals `first`, they also read each other's results. Nothing outside the segments is written.
+///   Segments may be in any order, with gaps between them. A segment whose end is not greater than
+///   its begin is empty; if `segments` is zero or negative, there are none.
+/// - *Iterators*: random access. `result` may equal `first`; any other overlap of input and output
+///   is undefined, and so are segments that have elements in common. Elements outside the segments
+///   are not written.
 /// - *Operator*, *element types*, *errors*: as for @ref thrust_scans.
-/// - *Determinism*: the bits of a segment's results are those of scanning it alone, by
+/// - *Determinism*: the results of a segment are bit-identical to those of scanning it alone, by
 ///   lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither on the other
 ///   segments nor on where the segment is (lookback::tree_shape).
-/// - *Threads*: as for @ref host; segments share them by elements.
+/// - *Threads*: as for @ref host, by the bytes of all segments together. Threads draw batches of
+///   segments with about equal numbers of elements. A segment that is longer than a thread's share
+///   is scanned by all threads, after the others.
 /// - *Complexity*: about 2 n applications of the operator for n elements in all; the offsets are
-///   read up to five times.
+///   read several times.
 ///
 /// @{
 

@@ -105,7 +105,7 @@ TEST_CASE("selections by lookback::host without a device") {
 }
 
 TEST_CASE("segments and axes by lookback::host without a device") {
-  struct longest {
+  struct larger {
     std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a < b ? b : a; }
   };
   std::deque<std::uint32_t> values(n), scanned(n);
@@ -117,7 +117,7 @@ TEST_CASE("segments and axes by lookback::host without a device") {
   CHECK_EQ(scanned[11], 10u + 11u);
   const lookback::axis columns{1, 10, n / 10};
   lookback::exclusive_axis_scan(lookback::host, values.begin(), columns, scanned.begin(), 7u,
-                                longest{});
+                                larger{});
   CHECK_EQ(scanned[0], 7u);
   CHECK_EQ(scanned[n - 1], n - 1u - n / 10);
 }

@@ -146,12 +146,15 @@ LOOKBACK_DEVICE T exchange_words(const T &value, Exchange exchange) {
   std::uint32_t raw[words];
   if constexpr (sizeof(T) % 4 != 0) raw[words - 1] = 0;
   std::memcpy(raw, &value, sizeof(T));
-  // Words that are not exchanged by a loop compile sooner: kernels have hundreds of exchanges.
-  raw[0] = exchange(raw[0]);
-  if constexpr (words == 2) raw[1] = exchange(raw[1]);
-  if constexpr (words > 2) {
+  // One or two words are exchanged without a loop, which compiles sooner: kernels have hundreds of
+  // exchanges.
+  if constexpr (words == 1) {
+    raw[0] = exchange(raw[0]);
+  } else if constexpr (words == 2) {
+    raw[0] = exchange(raw[0]), raw[1] = exchange(raw[1]);
+  } else {
     LOOKBACK_UNROLL
-    for (int w = 1; w < words; ++w) raw[w] = exchange(raw[w]);
+    for (int w = 0; w < words; ++w) raw[w] = exchange(raw[w]);
   }
   uninitialized_array<T, 1> result;
   std::memcpy(static_cast<void *>(&result[0]), raw, sizeof(T));

@@ -2,6 +2,7 @@
 // Threads that work on one call: started, joined, and ended by the first exception.
 #pragma once
 
+#include <lookback/core/config.cuh>
 #include <lookback/core/standard.cuh>
 
 #include <atomic>

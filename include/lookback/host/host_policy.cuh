@@ -56,6 +56,9 @@ namespace detail {
 
 template <class Policy>
 using is_host_policy = std::is_base_of<host_execution_policy<Policy>, Policy>;
+/// Selects functions that have no other policies.
+template <class Policy>
+using if_on_host = std::enable_if_t<is_host_policy<Policy>::value, int>;
 
 } // namespace detail
 } // namespace LOOKBACK_ABI

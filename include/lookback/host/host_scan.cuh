@@ -37,14 +37,19 @@ void scan_one_tile(Tile &tile, const Problem &problem) {
   }
 }
 
+/// Who scans a problem: as many threads as are useful, or the calling thread alone, which may then
+/// be one of many that scan.
+enum class scanned_by { threads, this_thread };
+
 /// Scans a problem. Never inlined, so that scan() can be.
 template <class Problem>
-LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem) {
+LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem, scanned_by who) {
   using shape = typename Problem::shape;
   const auto n = static_cast<std::int64_t>(problem.extent.items);
   if constexpr (separate_results<typename Problem::output_type>::value) {
     const std::size_t threads = useful_threads(n * static_cast<std::int64_t>(shape::element_bytes));
-    if (threads > 1) return threaded_scan<Problem>(problem).run(threads);
+    if (threads > 1 && who == scanned_by::threads)
+      return threaded_scan<Problem>(problem).run(threads);
   }
   if constexpr (is_integer_sum<Problem>) {
     scan_sum(problem);
@@ -65,7 +70,7 @@ LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem) {
 /// Scans a problem of at least one item. Short scans are done here: passing the problem through
 /// memory to another function would cost as much as a few elements.
 template <class Problem>
-void scan(const Problem &problem) {
+void scan(const Problem &problem, scanned_by who = scanned_by::threads) {
   static_assert(!Problem::sink_type::wants_total, "the CPU does not compute totals");
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
@@ -100,7 +105,7 @@ void scan(const Problem &problem) {
                           problem.sink.project);
       });
   }
-  scan_many(problem);
+  scan_many(problem, who);
 }
 
 /// Runs the problem that `make()` describes over n elements. Returns result + n; for n <= 0, calls

@@ -22,17 +22,18 @@ inline constexpr bool has_pipeline<
     Problem, Row, std::enable_if_t<can_look_ahead<Problem>::value && Row::has_pipelines>> =
     Row::template pipeline<Problem>::fits;
 
-/// The tuning of the look-back, and where there is a pipeline, so that the look-back runs only
-/// after a refused launch, a tuning for half the code: as many threads, with half the rows each.
+/// The tuning of the look-back. Where there is a pipeline, the look-back runs only after a refused
+/// launch. Its blocks then have twice the warps, with half the rows each, which halves the unrolled
+/// code; half as many blocks keep the number of threads. (Not measured.)
 template <class Problem, class Row, bool IsFallback = has_pipeline<Problem, Row>>
 struct look_back_tuning : Row::template tree_look_back<Problem> {};
 template <class Problem, class Row>
 struct look_back_tuning<Problem, Row, true> {
-  static constexpr tile_tuning of_row = Row::template tree_look_back<Problem>::value;
-  static constexpr bool halves = 2 * of_row.warps <= Problem::shape::tile_rows;
-  static constexpr tile_tuning value{halves ? 2 * of_row.warps : of_row.warps,
-                                     halves &&of_row.blocks > 1 ? of_row.blocks / 2 : of_row.blocks,
-                                     of_row.prefetch_distance};
+  static constexpr tile_tuning row = Row::template tree_look_back<Problem>::value;
+  static constexpr bool doubles = 2 * row.warps <= Problem::shape::tile_rows;
+  static constexpr int warps = doubles ? 2 * row.warps : row.warps,
+                       blocks = doubles ? (row.blocks + 1) / 2 : row.blocks;
+  static constexpr tile_tuning value{warps, blocks, row.prefetch_distance};
 };
 
 template <class Problem, class Rows>
