@@ -37,9 +37,10 @@ inline namespace LOOKBACK_ABI {
 /// - *Determinism*: the results of a line are bit-identical to those of scanning it alone, forward
 ///   or reverse, by lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither
 ///   on the other lines nor on the pitches (lookback::tree_shape).
-/// - *Threads*: as for @ref host, by the bytes of all lines together. A thread scans up to 1 KiB of
-///   adjacent lines (columns) at the same time, in the order of memory, from 8 lines on and if the
-///   accumulator is trivially copyable and small; other lines are scanned one by one.
+/// - *Threads*: as for @ref host, by the bytes of all lines together. A thread scans adjacent lines
+///   (columns) together, in the order of memory, if there are at least 8 of them and the accumulator
+///   is trivially copyable and small; other lines are scanned one by one. A line that is longer than
+///   a thread's share is scanned by all threads, unless it is scanned together with others.
 /// - *Complexity*: about 2 n applications of the operator for n elements in all.
 ///
 /// @{

@@ -138,7 +138,7 @@ private:
   /// row_prefix_ <- (G . T) . R
   void begin_row() {
     has_row_prefix_ = has_groups_;
-    if (has_groups_) copy(groups_, row_prefix_);
+    for (int k = 0; k < lines_ && has_groups_; ++k) construct(row_prefix_[k], groups_[k]);
     if (tiles_.count() > 0) append_to(row_prefix_, has_row_prefix_, tiles_.through());
     if (rows_.count() > 0) append_to(row_prefix_, has_row_prefix_, rows_.through());
   }
@@ -150,15 +150,19 @@ private:
     auto op = op_;
     const auto project = problem_.sink.project;
     const auto &vectors = vectors_.through();
+    const int lines = lines_; // a compiler must assume that a result may overwrite the member
     LOOKBACK_INDEPENDENT
-    for (int k = 0; k < lines_; ++k) {
-      const auto item = [&](int e) {
-        return static_cast<T>(static_cast<typename Problem::item>(from[e * from_step + k]));
-      };
+    for (int k = 0; k < lines; ++k) {
+      // All are read before the first is written: rows are often 4096 bytes apart, and CPUs take a
+      // load for dependent on an earlier store with the same last 12 bits of the address.
+      uninitialized_array<T, E> items;
+      for (int e = 0; e < count; ++e)
+        construct(items[e],
+                  static_cast<T>(static_cast<typename Problem::item>(from[e * from_step + k])));
       const auto write = [&](int e, const T &scanned, const T &x) {
         to[e * to_step + k] = static_cast<stored>(project(scanned, x));
       };
-      const T first = item(0);
+      const T first = items[0];
       T aggregate = first, through = first;
       if constexpr (HasRow::value || HasVector::value) {
         T prefix = HasRow::value ? row_prefix_[k] : vectors[k];
@@ -169,7 +173,7 @@ private:
         write(0, first, first); // the very first element is its own result
       }
       for (int e = 1; e < count; ++e) {
-        const T x = item(e), before = through;
+        const T x = items[e], before = through;
         aggregate = static_cast<T>(op(aggregate, x));
         through = static_cast<T>(op(through, x));
         write(e, Problem::inclusive ? through : before, x);
@@ -195,21 +199,18 @@ private:
     tiles_.clear();
   }
 
-  void copy(const value_of_lines<T, Width> &from, value_of_lines<T, Width> &to) const {
-    for (int k = 0; k < lines_; ++k) construct(to[k], from[k]);
-  }
-  void append_to(value_of_lines<T, Width> &left, bool &exists,
-                 const value_of_lines<T, Width> &right) {
-    if (!exists) copy(right, left);
-    for (int k = 0; k < lines_ && exists; ++k)
-      construct(left[k], static_cast<T>(op_(left[k], right[k])));
+  template <class Values>
+  void append_to(value_of_lines<T, Width> &left, bool &exists, const Values &right) {
+    for (int k = 0; k < lines_; ++k)
+      construct(left[k], exists ? static_cast<T>(op_(left[k], right[k])) : right[k]);
     exists = true;
   }
 
   const Problem &problem_;
   decltype(Problem::op) op_;
   int lines_ = 0;
-  network_of_lines<T, Width> vectors_, rows_, tiles_;
+  // Sums of integers use none of the networks.
+  network_of_lines<T, sums_integers<Problem> ? 1 : Width> vectors_, rows_, tiles_;
   value_of_lines<T, Width> groups_;     // G of the current group, if has_groups_
   value_of_lines<T, Width> row_prefix_; // of the current row, if has_row_prefix_
   value_of_lines<T, Width> aggregates_; // of the latest vector

@@ -142,9 +142,14 @@ template <class Scan, class Input, class Output>
 class bundles_of_axis : lines_of_axis<Scan, Input, Output> {
   using base = lines_of_axis<Scan, Input, Output>;
   using T = typename base::problem_type::accumulator;
-  /// Two cores of a Xeon, 2^24 f32 in columns of 16,384 and of 1,024, ms, by bytes of the width:
-  ///   256: 34, 10.3    512: 25, 7.6    1024: 20, 6.8    2048: 17, 6.5    4096: 14, 10.5
-  static constexpr int width_at_most = static_cast<int>(1024 / sizeof(T));
+  /// Two busy cores of a Xeon, 2^24 f32 in columns of 16,384 and of 1,024, ms, by bytes of the width:
+  ///   1 KiB: 18.7, 12.2    2 KiB: 14.8, 11.6    4 KiB: 14.8, 11.1
+  /// Sums of integers keep no more than a value of each line.
+  static constexpr int bytes_at_most =
+      sums_integers<typename base::problem_type> ? 16 << 10 : 2 << 10;
+  static constexpr int width_at_most = bytes_at_most / static_cast<int>(sizeof(T));
+  /// Threads do not write to the same cache lines, if these begin with a bundle.
+  static constexpr int granule = sizeof(T) < 64 ? 64 / static_cast<int>(sizeof(T)) : 1;
 
 public:
   /// Fewer adjacent lines than this are faster one at a time.
@@ -158,8 +163,8 @@ public:
   /// Bundles for `threads` threads.
   bundles_of_axis(const base &all, std::size_t threads) : base(all) {
     const auto share = all.count() / static_cast<std::int64_t>(threads);
-    width_ = static_cast<int>(
-        std::max<std::int64_t>(width_at_least, std::min<std::int64_t>(width_at_most, share)));
+    const auto granules = std::min<std::int64_t>(share / granule, width_at_most / granule);
+    width_ = std::max(width_at_least, static_cast<int>(granules) * granule);
     bundles_ = (this->lines.inner - 1) / width_ + 1;
   }
   std::int64_t count() const { return this->lines.outer * bundles_; }
