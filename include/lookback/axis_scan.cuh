@@ -38,9 +38,10 @@ inline namespace LOOKBACK_ABI {
 ///   or reverse, by lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither
 ///   on the other lines nor on the pitches (lookback::tree_shape).
 /// - *Threads*: as for @ref host, by the bytes of all lines together. A thread scans adjacent lines
-///   (columns) together, in the order of memory, if there are at least 8 of them and the accumulator
-///   is trivially copyable and small; other lines are scanned one by one. A line that is longer than
-///   a thread's share is scanned by all threads, unless it is scanned together with others.
+///   (columns) together, in the order of memory, if there are at least 8 of them and the
+///   accumulator is trivially copyable and small; other lines are scanned one by one. A line that
+///   is longer than a thread's share is scanned by all threads, unless it is scanned together with
+///   others.
 /// - *Complexity*: about 2 n applications of the operator for n elements in all.
 ///
 /// @{

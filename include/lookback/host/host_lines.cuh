@@ -142,7 +142,7 @@ template <class Scan, class Input, class Output>
 class bundles_of_axis : lines_of_axis<Scan, Input, Output> {
   using base = lines_of_axis<Scan, Input, Output>;
   using T = typename base::problem_type::accumulator;
-  /// Two busy cores of a Xeon, 2^24 f32 in columns of 16,384 and of 1,024, ms, by bytes of the width:
+  /// Two busy cores of a Xeon, 2^24 f32, columns of 16,384 and of 1,024 items, ms, by the width:
   ///   1 KiB: 18.7, 12.2    2 KiB: 14.8, 11.6    4 KiB: 14.8, 11.1
   /// Sums of integers keep no more than a value of each line.
   static constexpr int bytes_at_most =
