@@ -143,19 +143,10 @@ template <class T, class Exchange>
 LOOKBACK_DEVICE T exchange_words(const T &value, Exchange exchange) {
   static_assert(std::is_trivially_copyable<T>::value, "shuffles require a trivially copyable type");
   constexpr int words = (sizeof(T) + 3) / 4;
-  std::uint32_t raw[words];
-  if constexpr (sizeof(T) % 4 != 0) raw[words - 1] = 0;
+  std::uint32_t raw[words] = {};
   std::memcpy(raw, &value, sizeof(T));
-  // One or two words are exchanged without a loop, which compiles sooner: kernels have hundreds of
-  // exchanges.
-  if constexpr (words == 1) {
-    raw[0] = exchange(raw[0]);
-  } else if constexpr (words == 2) {
-    raw[0] = exchange(raw[0]), raw[1] = exchange(raw[1]);
-  } else {
-    LOOKBACK_UNROLL
-    for (int w = 0; w < words; ++w) raw[w] = exchange(raw[w]);
-  }
+  LOOKBACK_UNROLL
+  for (int w = 0; w < words; ++w) raw[w] = exchange(raw[w]);
   uninitialized_array<T, 1> result;
   std::memcpy(static_cast<void *>(&result[0]), raw, sizeof(T));
   return result[0];

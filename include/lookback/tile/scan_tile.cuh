@@ -104,16 +104,13 @@ LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<T> &prefix, RowPref
     for (int i = 0; i < Count; ++i) {
       if constexpr (Rows::full) {
         scan(i, std::true_type{}, vector_stores);
-      } else if constexpr (Alone) {
-        if (LOOKBACK_LIKELY(vector_stores && rows.items(i) == row_items))
+      } else {
+        if (Alone && LOOKBACK_LIKELY(vector_stores && rows.items(i) == row_items))
           scan(i, std::true_type{}, true);
         else if (rows.items(i) > 0)
           scan(i, std::false_type{}, vector_stores);
         else
           break;
-      } else {
-        if (rows.items(i) <= 0) break;
-        scan(i, std::false_type{}, vector_stores);
       }
     }
   }
