@@ -143,10 +143,15 @@ template <class T, class Exchange>
 LOOKBACK_DEVICE T exchange_words(const T &value, Exchange exchange) {
   static_assert(std::is_trivially_copyable<T>::value, "shuffles require a trivially copyable type");
   constexpr int words = (sizeof(T) + 3) / 4;
-  std::uint32_t raw[words] = {};
+  std::uint32_t raw[words];
+  if constexpr (sizeof(T) % 4 != 0) raw[words - 1] = 0;
   std::memcpy(raw, &value, sizeof(T));
-  LOOKBACK_UNROLL
-  for (int w = 0; w < words; ++w) raw[w] = exchange(raw[w]);
+  if constexpr (words == 1) { // compiles sooner than the loop: kernels have hundreds of exchanges
+    raw[0] = exchange(raw[0]);
+  } else {
+    LOOKBACK_UNROLL
+    for (int w = 0; w < words; ++w) raw[w] = exchange(raw[w]);
+  }
   uninitialized_array<T, 1> result;
   std::memcpy(static_cast<void *>(&result[0]), raw, sizeof(T));
   return result[0];
