@@ -174,9 +174,10 @@ inline constexpr bool is_large =
 /// (One function for all: with a function in each strategy, nvcc orders the registers of a wave
 /// differently.)
 ///
-/// `Compact`: one body for all tiles, which compiles sooner. On an H200 it makes small waves and
-/// clusters 3 % slower, and large waves not measurably.
-template <class Block, class Carry, bool Compact, class Problem, class State>
+/// `For`: with `fast`, fast tiles and others have a body each. With `both` or `others`, there is one
+/// body for all tiles, which compiles sooner; soonest with `others`. On an H200, `both` makes small
+/// waves and clusters 3 % slower, and large waves not measurably.
+template <class Block, class Carry, code_for For, class Problem, class State>
 LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &state) {
   using scan = typename Block::scan;
   using shape = typename Problem::shape;
@@ -205,9 +206,8 @@ LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &sta
   const bool is_fast =
       items.aligned() &&
       (Carry::is_alone || (valid.fill_tile() && (!scan::vectors || scan::as_vectors(problem))));
-  if constexpr (Compact)
-    scan::template run<code_for::both>(problem, state, items, tile, is_last, valid.of_tile, is_fast,
-                                       shared);
+  if constexpr (For != code_for::fast)
+    scan::template run<For>(problem, state, items, tile, is_last, valid.of_tile, is_fast, shared);
   else if (LOOKBACK_LIKELY(is_fast))
     scan::template run<code_for::fast>(problem, state, items, tile, is_last, valid.of_tile, true,
                                        shared);
