@@ -174,8 +174,8 @@ inline constexpr bool is_large =
 /// (One function for all: with a function in each strategy, nvcc orders the registers of a wave
 /// differently.)
 ///
-/// `For`: with `fast`, fast tiles and others have a body each. With `both` or `others`, there is one
-/// body for all tiles, which compiles sooner; soonest with `others`. On an H200, `both` makes small
+/// `For`: with `fast`, fast tiles and others have a body each. With `both` or `others`, one body
+/// serves all tiles, which compiles sooner; soonest with `others`. On an H200, `both` makes small
 /// waves and clusters 3 % slower, and large waves not measurably.
 template <class Block, class Carry, code_for For, class Problem, class State>
 LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &state) {
