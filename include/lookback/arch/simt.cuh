@@ -146,12 +146,8 @@ LOOKBACK_DEVICE T exchange_words(const T &value, Exchange exchange) {
   std::uint32_t raw[words];
   if constexpr (sizeof(T) % 4 != 0) raw[words - 1] = 0;
   std::memcpy(raw, &value, sizeof(T));
-  if constexpr (words == 1) { // compiles sooner than the loop: kernels have hundreds of exchanges
-    raw[0] = exchange(raw[0]);
-  } else {
-    LOOKBACK_UNROLL
-    for (int w = 0; w < words; ++w) raw[w] = exchange(raw[w]);
-  }
+  LOOKBACK_UNROLL
+  for (int w = 0; w < words; ++w) raw[w] = exchange(raw[w]);
   uninitialized_array<T, 1> result;
   std::memcpy(static_cast<void *>(&result[0]), raw, sizeof(T));
   return result[0];
