@@ -288,6 +288,24 @@ TEST_CASE("axis scans on the host: every line as if it were alone") {
   }
 }
 
+TEST_CASE("axis scans on the host: pitches of dimensions with one index") {
+  TEST_RANDOM(random);
+  // An outer pitch of 0 is `length` times the pitch along the axis, of one element as of many.
+  lookback::axis single{400, 1, 1};
+  single.output = {0, 2};
+  // No line has a next one, and no element: these distances lead nowhere.
+  lookback::axis alone{1, 400, 1}, element{1, 1, 1};
+  alone.input.outer = alone.output.outer = element.output.outer = 3;
+  element.input.length = std::numeric_limits<std::int64_t>::max();
+  element.input.outer = 1;
+  const auto x = random_floats(800, random);
+  for (lookback::axis lines : {single, alone, element})
+    for (const bool reverse : {false, true}) {
+      lines.reverse = reverse;
+      check_axis(lines, x.size(), x, -2.0f, 0.5f, lookback::plus{});
+    }
+}
+
 TEST_CASE("axis scans on the host: a transposed output, and in place") {
   TEST_RANDOM(random);
   // Rows of a 700 x 900 matrix, whose results are columns of a 900 x 700 matrix.

@@ -285,14 +285,16 @@ inline std::int64_t multiply_add(std::int64_t a, std::int64_t b, std::int64_t c)
     refuse_axis("lookback: the lines of an axis span more than 2^63 - 1 elements");
   return a * b + c;
 }
-/// The pitch with what it stands for in place of 0, and in a dimension that has one index.
+/// The pitch with what 0 stands for. In a dimension that has one index, no distance counts: there
+/// it is that of an array without gaps.
 inline axis::pitch with_defaults(const axis &lines, axis::pitch pitch) {
   if (pitch.outer < 0 || pitch.length < 0)
     refuse_axis("lookback: a pitch of an axis is negative; to scan lines from their last element, "
                 "set axis::reverse");
-  if (pitch.length == 0 || lines.length == 1) pitch.length = lines.inner;
-  if (pitch.outer == 0 || lines.outer == 1)
-    pitch.outer = multiply_add(lines.length, pitch.length, 0);
+  if (pitch.length == 0) pitch.length = lines.inner;
+  if (pitch.outer == 0) pitch.outer = multiply_add(lines.length, pitch.length, 0);
+  if (lines.length == 1) pitch.length = lines.inner;
+  if (lines.outer == 1) pitch.outer = multiply_add(lines.length, pitch.length, 0);
   multiply_add(lines.outer, pitch.outer, multiply_add(lines.length, pitch.length, lines.inner));
   return pitch;
 }
