@@ -3,6 +3,7 @@
 // neither Thrust nor CUB.
 #pragma once
 
+#include <lookback/core/three_parts.cuh>
 #include <lookback/dispatch/device_problem.cuh>
 #include <lookback/dispatch/select_call.cuh>
 
@@ -11,9 +12,9 @@ inline namespace LOOKBACK_ABI {
 
 /// Partitions of device memory with the names and parameters of `cub::DevicePartition`.
 ///
-/// The selected elements go to the beginning of `d_out` in their order, as by
-/// lookback::DeviceSelect, whose requirements and errors these calls share. The others go to the
-/// end of the `num_items` results, in reverse order. The output must not overlap the input.
+/// These calls share the requirements and errors of lookback::DeviceSelect. With one output, the
+/// selected elements go to its beginning in their order, and the others to the end of the
+/// `num_items` results, in reverse order. No output may overlap the input.
 ///
 /// @ingroup cub_selections
 struct DevicePartition {
@@ -55,6 +56,27 @@ public:
     return partition<detail::strategies<Algorithm...>>(
         d_temp_storage, temp_storage_bytes, d_in, detail::by_predicate<SelectOp, true>{select_op},
         d_out, d_num_selected_out, num_items, stream);
+  }
+
+  /// Three parts, each in its order: every x(i) with `select_first_part_op(x(i))` goes to
+  /// `d_first_part_out`, every other one with `select_second_part_op(x(i))` to
+  /// `d_second_part_out`, and the rest to `d_unselected_out`. Writes the numbers of the first two
+  /// parts to `d_num_selected_out[0]` and `d_num_selected_out[1]`.
+  template <class Input, class First, class Second, class Rest, class Counters, class Count,
+            class SelectFirst, class SelectSecond, class... Algorithm, detail::if_count<Count> = 0>
+  static cudaError_t If(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
+                        First d_first_part_out, Second d_second_part_out, Rest d_unselected_out,
+                        Counters d_num_selected_out, Count num_items,
+                        SelectFirst select_first_part_op, SelectSecond select_second_part_op,
+                        cudaStream_t stream = nullptr, Algorithm...) {
+    using item = detail::value_t<Input>;
+    return detail::select_by<detail::strategies<Algorithm...>>(
+        d_temp_storage, temp_storage_bytes,
+        detail::make_three_parts(detail::plain_memory(d_in), select_first_part_op,
+                                 select_second_part_op, detail::output_of<item>(d_first_part_out),
+                                 detail::output_of<item>(d_second_part_out),
+                                 detail::output_of<item>(d_unselected_out), d_num_selected_out),
+        detail::item_count(num_items), detail::launcher(stream));
   }
 };
 

@@ -128,14 +128,10 @@ public:
   static cudaError_t Unique(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                             Output d_out, Counter d_num_selected_out, Count num_items,
                             Equal equality_op, cudaStream_t stream = nullptr, Algorithm...) {
-    const auto keys = detail::plain_memory(d_in);
-    using key = detail::value_t<Input>;
-    const auto equal = detail::to_own_operator<key>(equality_op);
     return select<strategies<Algorithm...>>(
         d_temp_storage, temp_storage_bytes, d_in,
-        detail::by_run<std::decay_t<decltype(keys)>, std::decay_t<decltype(equal)>, true>{keys,
-                                                                                          equal},
-        d_out, d_num_selected_out, num_items, stream);
+        detail::heads_of_runs<true>(detail::plain_memory(d_in), equality_op), d_out,
+        d_num_selected_out, num_items, stream);
   }
   /// The same with lookback::equal_to.
   template <class Input, class Output, class Counter, class Count, class... Algorithm,
@@ -145,6 +141,35 @@ public:
                             cudaStream_t stream = nullptr, Algorithm... algorithm) {
     return Unique(d_temp_storage, temp_storage_bytes, d_in, d_out, d_num_selected_out, num_items,
                   equal_to{}, stream, algorithm...);
+  }
+
+  /// Selects the first key of each run, as Unique() does, and its value: both go to the same place
+  /// in their outputs.
+  template <class Keys, class Values, class KeysOut, class ValuesOut, class Counter, class Count,
+            class Equal, class... Algorithm, detail::if_count<Count> = 0,
+            detail::if_no_stream<Equal> = 0>
+  static cudaError_t UniqueByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,
+                                 Keys d_keys_in, Values d_values_in, KeysOut d_keys_out,
+                                 ValuesOut d_values_out, Counter d_num_selected_out,
+                                 Count num_items, Equal equality_op, cudaStream_t stream = nullptr,
+                                 Algorithm...) {
+    return detail::select_by<strategies<Algorithm...>>(
+        d_temp_storage, temp_storage_bytes,
+        detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out, d_values_out, equality_op,
+                                   d_num_selected_out),
+        detail::item_count(num_items), detail::launcher(stream));
+  }
+  /// The same with lookback::equal_to.
+  template <class Keys, class Values, class KeysOut, class ValuesOut, class Counter, class Count,
+            class... Algorithm, detail::if_count<Count> = 0>
+  static cudaError_t UniqueByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,
+                                 Keys d_keys_in, Values d_values_in, KeysOut d_keys_out,
+                                 ValuesOut d_values_out, Counter d_num_selected_out,
+                                 Count num_items, cudaStream_t stream = nullptr,
+                                 Algorithm... algorithm) {
+    return UniqueByKey(d_temp_storage, temp_storage_bytes, d_keys_in, d_values_in, d_keys_out,
+                       d_values_out, d_num_selected_out, num_items, equal_to{}, stream,
+                       algorithm...);
   }
 };
 

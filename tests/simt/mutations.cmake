@@ -374,6 +374,13 @@ mutation("kept items behind the places of their lane"
 mutation("missing items kept" REPLACE kept-count ": left" ": E")
 mutation("a total without the last share" REPLACE kept-total " + starts[Count]" "")
 
+# ---- runs, and partitions into three -------------------------------------------------------------
+mutations_of(races_runs.cpp)
+mutation("values of two runs combined" REPLACE run-operator "right.runs != 0" "false")
+mutation("the end of the last run not seen" REPLACE run-last "i == last_" "false")
+mutation("results one place too far" REPLACE run-rank " - 1" "")
+mutation("the rest behind the places of the second part" REPLACE rest-place " - second" "")
+
 if(PLACES)
   list(REMOVE_ITEM markers ${used})
   if(markers)

@@ -12,6 +12,7 @@
 // is kept, with itself.
 #pragma once
 
+#include <lookback/core/pairs.cuh>
 #include <lookback/core/problem.cuh>
 
 namespace lookback {
@@ -196,6 +197,7 @@ struct compacting {
   LOOKBACK_HOST_DEVICE void set_total(tally total) const {
     *count = static_cast<typename output_value<Count, std::uint64_t>::type>(total.items);
   }
+  LOOKBACK_HOST_DEVICE void set_nothing() const { set_total({0}); }
 };
 
 /// Whether the sink of a problem places kept items.
@@ -209,6 +211,26 @@ auto make_selection(Items items, Which which, Output output, Rejected rejected, 
   using sink = compacting<Output, Rejected, Count>;
   return scan_problem<true, tally, input, plus, no_initial, sink>(
       input(items, which), plus{}, no_initial{}, sink{output, rejected, count});
+}
+
+/// Selects the first item of each run of equal keys. `OwnKeys`: the items are the keys.
+template <bool OwnKeys, class Keys, class Equal>
+auto heads_of_runs(Keys keys, Equal equal) {
+  const auto own = to_own_operator<value_t<Keys>>(equal);
+  return by_run<Keys, std::decay_t<decltype(own)>, OwnKeys>{keys, own};
+}
+/// The first key of each run, and its value, for kernels.
+template <class Keys, class Values, class KeysOut, class ValuesOut, class Equal, class Count>
+auto make_unique_by_key(Keys keys, Values values, KeysOut keys_output, ValuesOut values_output,
+                        Equal equal, Count count) {
+  const auto keys_from = plain_memory(keys);
+  const auto values_from = plain_memory(values);
+  const auto keys_to = output_of<value_t<Keys>>(keys_output);
+  const auto values_to = output_of<value_t<Values>>(values_output);
+  using input = pairs_input<std::decay_t<decltype(keys_from)>, std::decay_t<decltype(values_from)>>;
+  using output = pairs_output<std::decay_t<decltype(keys_to)>, std::decay_t<decltype(values_to)>>;
+  return make_selection(input{keys_from, values_from}, heads_of_runs<false>(keys_from, equal),
+                        output{keys_to, values_to}, dropped{}, count);
 }
 
 } // namespace detail

@@ -13,7 +13,7 @@ namespace detail {
 template <class Sink>
 LOOKBACK_KERNEL(1, 1)
 count_nothing_kernel(LOOKBACK_KERNEL_PARAMETER Sink sink) {
-  sink.set_total({0});
+  sink.set_nothing();
 }
 
 /// Runs a selection from n items by `Strategies`. The number of kept items is written on the

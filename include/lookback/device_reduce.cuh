@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The CUB interface: `lookback::DeviceReduce::ReduceByKey` in place of `cub::DeviceReduce`'s.
+// Includes neither Thrust nor CUB.
+#pragma once
+
+#include <lookback/core/runs.cuh>
+#include <lookback/dispatch/device_problem.cuh>
+#include <lookback/dispatch/select_call.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+
+/// Reductions of device memory with the names and parameters of `cub::DeviceReduce`: those that are
+/// scans.
+///
+/// @code
+/// std::size_t bytes = 0;
+/// const auto reduce = [&](void *temporary) {
+///   lookback::DeviceReduce::ReduceByKey(temporary, bytes, keys, unique_keys, values, sums,
+///                                       num_runs, lookback::plus{}, n, stream);
+/// };
+/// @endcode
+///
+/// @ingroup cub_selections
+struct DeviceReduce {
+  /// For every run of equal keys, by `==`: its first key, and the reduction of its values,
+  ///
+  /// v(s) . v(s + 1) ... v(e)        `a . b` is `reduction_op(a, b)`
+  ///
+  /// The results of run r go to `d_unique_out[r]` and `d_aggregates_out[r]`, and the number of runs
+  /// to `*d_num_runs_out`.
+  ///
+  /// - *Two phases*, *stream behaviour*, `num_items`, `algorithm`, *errors*: as for
+  ///   lookback::DeviceSelect.
+  /// - *Iterators*: random access. No output may overlap an input. Nothing is written behind the
+  ///   results of the last run.
+  /// - *Accumulator*: the type of `reduction_op(v, v)`; at most 4096 bytes with a flag.
+  /// - *Comparison*: `==` is called twice for every two neighbours.
+  /// - *Determinism*: the results have the bits of the last element of their run in
+  ///   lookback::DeviceScan::InclusiveScanByKey, so they are the same on every run and every GPU,
+  ///   for floating-point sums as well.
+  /// - *Complexity*: one pass over memory: keys and values are read once, results written once.
+  template <class Keys, class KeysOut, class Values, class ValuesOut, class Counter, class Operator,
+            class Count, class... Algorithm, detail::if_count<Count> = 0>
+  static cudaError_t ReduceByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,
+                                 Keys d_keys_in, KeysOut d_unique_out, Values d_values_in,
+                                 ValuesOut d_aggregates_out, Counter d_num_runs_out,
+                                 Operator reduction_op, Count num_items,
+                                 cudaStream_t stream = nullptr, Algorithm...) {
+    using T = detail::accumulator_t<Operator, detail::value_t<Values>>;
+    const std::int64_t n = detail::item_count(num_items);
+    return detail::select_by<detail::strategies<Algorithm...>>(
+        d_temp_storage, temp_storage_bytes,
+        detail::make_reduction_by_key<T>(d_keys_in, d_values_in, d_unique_out, d_aggregates_out,
+                                         equal_to{}, reduction_op, n, d_num_runs_out),
+        n, detail::launcher(stream));
+  }
+};
+
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The CUB interface: `lookback::DeviceRunLengthEncode` in place of `cub::DeviceRunLengthEncode`.
+// Includes neither Thrust nor CUB.
+#pragma once
+
+#include <lookback/core/runs.cuh>
+#include <lookback/dispatch/device_problem.cuh>
+#include <lookback/dispatch/select_call.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+
+/// Runs of equal elements, by `==`, with the names and parameters of `cub::DeviceRunLengthEncode`.
+///
+/// Common to both calls:
+///
+/// - *Two phases*, *stream behaviour*, `num_items`, `algorithm`, *errors*: as for
+///   lookback::DeviceSelect.
+/// - *Iterators*: random access. No output may overlap the input. Nothing is written behind the
+///   results of the last run.
+/// - *Comparison*: `==` is called twice for every two neighbours.
+/// - *Complexity*: one pass over memory: every element is read once, every result written once.
+///
+/// @ingroup cub_selections
+struct DeviceRunLengthEncode {
+  /// For every run: its first element goes to `d_unique_out[r]`, and its length to
+  /// `d_counts_out[r]`. The number of runs goes to `*d_num_runs_out`. Lengths are counted in the
+  /// element type of `d_counts_out`, if that has one.
+  template <class Input, class Output, class Lengths, class Counter, class Count,
+            class... Algorithm, detail::if_count<Count> = 0>
+  static cudaError_t Encode(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
+                            Output d_unique_out, Lengths d_counts_out, Counter d_num_runs_out,
+                            Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
+    using length = typename detail::output_value<Lengths, std::int64_t>::type;
+    const std::int64_t n = detail::item_count(num_items);
+    return detail::select_by<detail::strategies<Algorithm...>>(
+        d_temp_storage, temp_storage_bytes,
+        detail::make_reduction_by_key<length>(d_in, detail::ones<length>{}, d_unique_out,
+                                              d_counts_out, equal_to{}, plus{}, n, d_num_runs_out),
+        n, detail::launcher(stream));
+  }
+
+  /// For every run of at least two elements: the index of its first element goes to
+  /// `d_offsets_out[r]`, and its length to `d_lengths_out[r]`. The number of such runs goes to
+  /// `*d_num_runs_out`.
+  template <class Input, class Offsets, class Lengths, class Counter, class Count,
+            class... Algorithm, detail::if_count<Count> = 0>
+  static cudaError_t NonTrivialRuns(void *d_temp_storage, std::size_t &temp_storage_bytes,
+                                    Input d_in, Offsets d_offsets_out, Lengths d_lengths_out,
+                                    Counter d_num_runs_out, Count num_items,
+                                    cudaStream_t stream = nullptr, Algorithm...) {
+    const std::int64_t n = detail::item_count(num_items);
+    return detail::select_by<detail::strategies<Algorithm...>>(
+        d_temp_storage, temp_storage_bytes,
+        detail::make_long_runs(d_in, d_offsets_out, d_lengths_out, equal_to{}, n, d_num_runs_out),
+        n, detail::launcher(stream));
+  }
+};
+
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// One trial of results for runs of equal keys, or of a partition into three parts.
+#pragma once
+
+#include <simt/problems.hpp>
+
+#include <lookback/core/candidates.cuh>
+#include <lookback/core/runs.cuh>
+#include <lookback/core/three_parts.cuh>
+
+namespace test {
+
+/// Up to `most` tiles, and at most two items more or less.
+inline std::size_t some_tiles(trial &one, std::size_t tile, std::size_t most) {
+  const std::size_t edge = one.random() % (most + 1) * tile, items = edge + one.random() % 5;
+  return items > 2 ? items - 2 : 1;
+}
+
+/// `before`, whose first elements became `wanted`.
+template <class T>
+std::vector<T> over(const std::vector<T> &wanted, std::vector<T> before) {
+  std::copy(wanted.begin(), wanted.end(), before.begin());
+  return before;
+}
+
+/// Reduces the values of runs, whose operator reports operands from different runs. `run(problem,
+/// n, trial)` scans.
+template <class T, class Run>
+void reduce_runs(std::uint64_t count, std::size_t tiles, Run run) {
+  using key = std::uint32_t;
+  const tree_sizes size(sizeof(T), sizeof(T));
+  for_each_trial(count, [&](trial &one) {
+    const std::size_t n = some_tiles(one, size.tile, tiles),
+                      longest = one.random() % 2 == 0 ? 5 : 3 * size.tile;
+    const segments<key, T> all(one, n, longest);
+    std::vector<key> first_keys;
+    std::vector<T> reductions;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i == 0 || !same_octave{}(all.keys[i - 1], all.keys[i])) first_keys.push_back(all.keys[i]);
+      if (i + 1 == n || !same_octave{}(all.keys[i], all.keys[i + 1]))
+        reductions.push_back(all.inclusive[i]);
+    }
+    const bare_input<key> keys(all.keys, any_shift<key>(one));
+    const T filler = make_interval<T>({77, 78});
+    guarded_buffer<key> keys_output(n, 1, 99);
+    guarded_buffer<T> output(n, 1, filler);
+    const auto keys_before = keys_output.results();
+    const auto before = output.results();
+    std::int64_t number = -1;
+    INFO("n = ", n, ", tile = ", size.tile, ", longest run ", longest);
+    run(core::make_reduction_by_key<T>(keys.data(), all.values.data(), keys_output.data(),
+                                       output.data(), same_octave{}, join_neighbours{},
+                                       static_cast<std::int64_t>(n), &number),
+        n, one);
+    REQUIRE_EQ(number, static_cast<std::int64_t>(first_keys.size()));
+    REQUIRE_EQ(first_difference(keys_output.results(), over(first_keys, keys_before)), nowhere);
+    REQUIRE_EQ(first_difference(output.results(), over(reductions, before)), nowhere);
+    REQUIRE(keys_output.intact());
+    REQUIRE(output.intact());
+  });
+}
+
+/// Offsets and lengths of the runs of at least two keys.
+template <class Run>
+void find_long_runs(std::uint64_t count, std::size_t tiles, Run run) {
+  const tree_sizes size(sizeof(std::int64_t), sizeof(std::int64_t));
+  for_each_trial(count, [&](trial &one) {
+    const std::size_t n = some_tiles(one, size.tile, tiles),
+                      longest = one.random() % 2 == 0 ? 2 : 2 * size.tile;
+    std::vector<std::uint8_t> keys;
+    std::vector<std::int64_t> offsets, lengths;
+    while (keys.size() < n) {
+      const std::size_t length = std::min(1 + one.random() % longest, n - keys.size());
+      if (length > 1) {
+        offsets.push_back(static_cast<std::int64_t>(keys.size()));
+        lengths.push_back(static_cast<std::int64_t>(length));
+      }
+      keys.insert(keys.end(), length,
+                  static_cast<std::uint8_t>(keys.empty() ? 0 : keys.back() + 1));
+    }
+    const bare_input<std::uint8_t> input(keys, one.random() % 16);
+    guarded_buffer<std::int64_t> firsts(n, 1, -5), counts(n, 1, -6);
+    const auto firsts_before = firsts.results(), counts_before = counts.results();
+    std::int64_t number = -1;
+    INFO("n = ", n, ", tile = ", size.tile, ", longest run ", longest);
+    run(core::make_long_runs(input.data(), firsts.data(), counts.data(), lookback::equal_to{},
+                             static_cast<std::int64_t>(n), &number),
+        n, one);
+    REQUIRE_EQ(number, static_cast<std::int64_t>(offsets.size()));
+    REQUIRE_EQ(first_difference(firsts.results(), over(offsets, firsts_before)), nowhere);
+    REQUIRE_EQ(first_difference(counts.results(), over(lengths, counts_before)), nowhere);
+    REQUIRE(firsts.intact());
+    REQUIRE(counts.intact());
+  });
+}
+
+/// Keys that are the first of their run, with their values.
+template <class Run>
+void unique_pairs(std::uint64_t count, std::size_t tiles, Run run) {
+  using T = std::uint32_t;
+  const tree_sizes size(sizeof(core::key_and_value<T, T>), sizeof(core::key_and_value<T, T>));
+  for_each_trial(count, [&](trial &one) {
+    const std::size_t n = some_tiles(one, size.tile, tiles),
+                      longest = 1 + one.random() % (one.random() % 2 == 0 ? 3 : size.tile);
+    std::vector<T> keys, values, kept_keys, kept_values;
+    for (std::size_t left = 0; keys.size() < n; --left) {
+      if (left == 0) {
+        left = 1 + one.random() % longest;
+        kept_keys.push_back(static_cast<T>(keys.size()));
+        kept_values.push_back(static_cast<T>(one.random() % 1000));
+        keys.push_back(kept_keys.back());
+        values.push_back(kept_values.back());
+      } else {
+        keys.push_back(keys.back());
+        values.push_back(static_cast<T>(one.random() % 1000));
+      }
+    }
+    const bare_input<T> from(keys, 0), values_from(values, 1);
+    guarded_buffer<T> to(n, 1, 5), values_to(n, 1, 6);
+    const auto before = to.results(), values_before = values_to.results();
+    std::int64_t number = -1;
+    INFO("n = ", n, ", tile = ", size.tile, ", longest run ", longest);
+    run(core::make_unique_by_key(from.data(), values_from.data(), to.data(), values_to.data(),
+                                 lookback::equal_to{}, &number),
+        n, one);
+    REQUIRE_EQ(number, static_cast<std::int64_t>(kept_keys.size()));
+    REQUIRE_EQ(first_difference(to.results(), over(kept_keys, before)), nowhere);
+    REQUIRE_EQ(first_difference(values_to.results(), over(kept_values, values_before)), nowhere);
+    REQUIRE(to.intact());
+    REQUIRE(values_to.intact());
+  });
+}
+
+template <class T>
+struct is_below {
+  T limit;
+  bool operator()(const T &x) const { return x < limit; }
+};
+
+/// Items in three parts, each of any size.
+template <class T, class Run>
+void part_in_three(std::uint64_t count, std::size_t tiles, Run run) {
+  const tree_sizes size(sizeof(T), sizeof(T));
+  for_each_trial(count, [&](trial &one) {
+    const std::size_t n = some_tiles(one, size.tile, tiles);
+    const auto limit = static_cast<T>(one.random() % 101),
+               second_limit = static_cast<T>(one.random() % 101);
+    std::vector<T> items, parts[3];
+    for (std::size_t i = 0; i < n; ++i) {
+      items.push_back(static_cast<T>(one.random() % 100));
+      parts[items[i] < limit ? 0 : items[i] < second_limit ? 1 : 2].push_back(items[i]);
+    }
+    const bare_input<T> input(items, any_shift<T>(one));
+    guarded_buffer<T> first(n, 1, 101), second(n, 1, 102), rest(n, 1, 103);
+    guarded_buffer<T> *const outputs[] = {&first, &second, &rest};
+    std::vector<T> expected[3];
+    for (int part = 0; part < 3; ++part)
+      expected[part] = over(parts[part], outputs[part]->results());
+    std::int64_t numbers[] = {-1, -1};
+    INFO("n = ", n, ", tile = ", size.tile, ", limits ", +limit, ", ", +second_limit);
+    run(core::make_three_parts(input.data(), is_below<T>{limit}, is_below<T>{second_limit},
+                               first.data(), second.data(), rest.data(), +numbers),
+        n, one);
+    for (int part = 0; part < 3; ++part) {
+      INFO("part ", part);
+      if (part < 2) REQUIRE_EQ(numbers[part], static_cast<std::int64_t>(parts[part].size()));
+      REQUIRE_EQ(first_difference(outputs[part]->results(), expected[part]), nowhere);
+      REQUIRE(outputs[part]->intact());
+    }
+  });
+}
+
+/// Scans a trial's problem by the strategies of one tile a block, `Warps` warps each.
+template <int Warps>
+struct by_tiles {
+  template <class Problem>
+  void operator()(const Problem &problem, std::size_t n, trial &one) const {
+    scan<Warps>(problem, n, one.schedule);
+  }
+};
+
+} // namespace test
