@@ -44,7 +44,7 @@ public:
     const auto stencil = detail::plain_memory(d_flags);
     return partition<detail::strategies<Algorithm...>>(
         d_temp_storage, temp_storage_bytes, d_in,
-        detail::by_stencil<std::decay_t<decltype(stencil)>, detail::is_set, true>{stencil, {}},
+        detail::by_stencil<std::decay_t<decltype(stencil)>, detail::is_set, true>{{}, stencil},
         d_out, d_num_selected_out, num_items, stream);
   }
   /// Selects every x(i) with `select_op(x(i))`.

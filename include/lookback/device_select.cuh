@@ -55,7 +55,7 @@ private:
   template <class Flags, class Predicate>
   static auto by_flags(Flags flags, Predicate predicate) {
     const auto stencil = detail::plain_memory(flags);
-    return detail::by_stencil<std::decay_t<decltype(stencil)>, Predicate, true>{stencil, predicate};
+    return detail::by_stencil<std::decay_t<decltype(stencil)>, Predicate, true>{predicate, stencil};
   }
   template <class... Algorithm>
   using strategies = detail::strategies<Algorithm...>;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The selections of Thrust on the threads of the CPU. `thrust::copy_if` and its siblings find them
-// through argument-dependent lookup when the policy is lookback::host. With lookback::par they run
-// on Thrust's CUDA backend.
+// The selections of Thrust as free functions. `thrust::copy_if` and its siblings find them through
+// argument-dependent lookup when the policy is one of lookback's.
 #pragma once
 
+#include <lookback/core/serial_selection.cuh>
 #include <lookback/host/host_selection.cuh>
 #include <lookback/scan.cuh>
+#if defined(__CUDACC__)
+#include <lookback/dispatch/policy_selection.cuh>
+#endif
 
 #include <cuda/std/functional>
 #include <thrust/iterator/zip_iterator.h>
@@ -23,15 +26,20 @@ inline constexpr bool has_random_access<
                           decltype(std::declval<Iterator &>() - std::declval<Iterator &>())>> =
     true;
 
-/// Selects lookback's overloads: for its CPU policies, and iterators with random access. Thrust's
-/// C++ system takes all others.
+/// Selects lookback's overloads: for its policies, and iterators with random access. Thrust takes
+/// all others.
 template <class Policy, class... Iterators>
-using if_host_policy =
-    std::enable_if_t<is_host_policy<Policy>::value && (has_random_access<Iterators> && ...), int>;
-/// For partitions in place. Thrust moves the elements, so it takes those that cannot be copied.
-template <class Policy, class Item, class... Iterators>
-using if_host_policy_copies =
-    std::enable_if_t<std::is_copy_constructible<Item>::value, if_host_policy<Policy, Iterators...>>;
+using if_selects = std::enable_if_t<(has_random_access<Iterators> && ...), if_policy<Policy>>;
+/// Whether lookback moves the elements of a partition in place. Thrust takes those that cannot be
+/// copied; on the GPU, those that cannot be copied byte by byte.
+template <class Policy, class Item>
+inline constexpr bool moves =
+    is_host_policy<Policy>::value ? std::is_copy_constructible<Item>::value
+                                  : std::is_trivially_copyable<Item>::value;
+template <class Policy, class Iterator, class Stencil = Iterator>
+using if_parts = std::enable_if_t<moves<Policy, value_t<Iterator>> && has_random_access<Iterator> &&
+                                      has_random_access<Stencil>,
+                                  if_policy<Policy>>;
 
 /// The default operator of reduce_by_key(): as Thrust's, it adds numbers in the type of the
 /// results, which makes no difference between integers.
@@ -42,204 +50,326 @@ using sum_as =
                            (is_integer<Value> && is_integer<Result>),
                        plus, cuda::std::plus<Result>>;
 
+/// The selections of Thrust on the threads of the CPU.
+struct host_selections {
+  template <bool Wanted, class Input, class Output, class... Rule>
+  Output operator()(kept_copy<Wanted>, std::ptrdiff_t n, const Input &first, const Output &result,
+                    const Rule &...rule) const {
+    return detail::copy_kept(first, first + n, result, rule_t<Wanted, Rule...>{rule...});
+  }
+  template <class Input, class Kept, class Rejected, class... Rule>
+  thrust::pair<Kept, Rejected> operator()(parted_copy, std::ptrdiff_t n, const Input &first,
+                                          const Kept &kept, const Rejected &rejected,
+                                          const Rule &...rule) const {
+    return detail::copy_parted(first, first + n, kept, rejected, rule_t<true, Rule...>{rule...});
+  }
+  template <class Iterator, class... Rule>
+  Iterator operator()(parting, std::ptrdiff_t n, const Iterator &first, const Rule &...rule) const {
+    return first + detail::partition_in_place(first, n, rule_t<true, Rule...>{rule...});
+  }
+  template <class Keys, class Output, class Equal>
+  Output operator()(heads_copy, std::ptrdiff_t n, const Keys &keys, const Output &result,
+                    const Equal &equal) const {
+    return detail::copy_heads(keys, keys, n, result, equal);
+  }
+  template <class Keys, class Equal>
+  std::ptrdiff_t operator()(heads_count, std::ptrdiff_t n, const Keys &keys,
+                            const Equal &equal) const {
+    return detail::count_heads(keys, n, equal);
+  }
+  template <class Keys, class Values, class KeysOut, class ValuesOut, class Equal>
+  thrust::pair<KeysOut, ValuesOut>
+  operator()(head_pairs_copy, std::ptrdiff_t n, const Keys &keys, const Values &values,
+             const KeysOut &keys_result, const ValuesOut &values_result, const Equal &equal) const {
+    const auto to = thrust::make_zip_iterator(keys_result, values_result);
+    const std::ptrdiff_t kept =
+        detail::copy_heads(keys, thrust::make_zip_iterator(keys, values), n, to, equal) - to;
+    return {keys_result + kept, values_result + kept};
+  }
+  template <class Keys, class Values, class KeysOut, class ValuesOut, class Equal, class Operator>
+  thrust::pair<KeysOut, ValuesOut> operator()(runs_reduction, std::ptrdiff_t n, const Keys &keys,
+                                              const Values &values, const KeysOut &keys_result,
+                                              const ValuesOut &values_result, const Equal &equal,
+                                              const Operator &op) const {
+    return detail::reduce_runs(keys, n, values, keys_result, values_result, equal, op);
+  }
+};
+
+inline namespace LOOKBACK_DEFAULT_STREAM {
+
+/// Runs a call on the policy's system.
+template <class Call, class Policy, class... Arguments>
+auto run_selection([[maybe_unused]] const Policy &policy, const Arguments &...arguments) {
+  if constexpr (is_host_policy<Policy>::value) return host_selections{}(Call{}, arguments...);
+#if defined(__CUDACC__)
+  else
+    return policy_selections<Policy>{policy}(Call{}, arguments...);
+#endif
+}
+
+/// Runs a call over n items: on the policy's system, or in device code in this thread alone. For
+/// n <= 0 returns `nothing`, having called nothing.
+LOOKBACK_NO_EXECUTION_CHECK
+template <class Call, class Policy, class Nothing, class... Arguments>
+LOOKBACK_HOST_DEVICE Nothing selection_call(const Policy &policy, std::ptrdiff_t n,
+                                            const Nothing &nothing, const Arguments &...arguments) {
+  if (n <= 0) return nothing;
+#if LOOKBACK_IN_DEVICE_CODE
+  // Not called, but this pass of the compiler must meet the kernels that the host launches.
+  if (false) run_selection<Call>(policy, n, arguments...);
+  if constexpr (is_cuda_policy<Policy>::value) {
+    return serial_selections{}(Call{}, n, arguments...);
+  } else {
+    simt::trap(); // lookback::host has no threads here, and predicates need not run on a device
+    return nothing;
+  }
+#else
+  return run_selection<Call>(policy, n, arguments...);
+#endif
+}
+
+} // namespace LOOKBACK_DEFAULT_STREAM
 } // namespace detail
 
+inline namespace LOOKBACK_DEFAULT_STREAM {
+
 /// @addtogroup thrust_selections
-/// Thrust's selections on the threads of the CPU. `thrust::copy_if` and its siblings call them when
-/// the policy is lookback::host.
+/// Thrust's selections as functions of lookback. `thrust::copy_if` and its siblings call them when
+/// the policy is one of lookback's.
 ///
 /// @code
-/// thrust::copy_if(lookback::host, first, last, result, predicate);
+/// thrust::copy_if(lookback::par.on(stream), first, last, result, predicate);
 /// @endcode
 ///
 /// Notation: x(0) to x(n - 1) are the elements of [`first`, `last`), s(i) those of the stencil.
 ///
 /// **Common to all calls**
 ///
-/// - `policy`: lookback::host, or a policy derived from lookback::host_execution_policy.
-/// - *Iterators*: random access; with others, the call runs on Thrust's C++ system. Only the calls
+/// - `policy`: one of lookback's @ref policies, lookback::host, or `thrust::cuda::par` and the
+///   policies made from it. Of the @ref strategies, lookback::look_ahead is used; with the others,
+///   selections run as without a strategy.
+/// - *Iterators*: random access; with others, the call runs on Thrust's own system. Only the calls
 ///   in place may write where they read.
 /// - *Predicate*: called once for every element, by several threads, each with a copy of it. The
 ///   order of the calls is not specified. `equal` compares neighbours, once each: if it is not
 ///   transitive, the results differ from those of std::unique.
 /// - *Order*: elements keep their relative order, and so do rejected ones. Every partition is
 ///   stable.
-/// - *Element types*: a copy constructor, and what the assignment to the result needs.
+/// - *Element types*: a copy constructor, and what the assignment to the result needs; on a GPU, at
+///   most 4096 bytes. partition() and stable_partition() in place: on a GPU trivially copyable;
+///   Thrust takes the others.
 /// - *Return value*: the end of the results. Nothing is written if `last - first` is not positive.
-/// - *Errors*: the exception of the predicate, the copy or the allocation, after all threads have
-///   ended. The results are then partly written, and what a call in place has read may be lost.
-/// - *Threads*: as for @ref host.
+/// - *Stream behaviour*: the call waits for the policy's stream, even if the policy does not
+///   synchronise, since it returns the end of the results. So the stream cannot be under capture;
+///   lookback::DeviceSelect, lookback::DevicePartition and lookback::DeviceReduce leave the number
+///   of results on the device.
+/// - *Errors*: `thrust::system_error` with the CUDA status; all temporary memory is freed. On the
+///   CPU the exception of the predicate, the copy or the allocation, after all threads have ended.
+///   The results are then partly written, and what a call in place has read may be lost.
+/// - *Determinism*: the same results on every run, every GPU and the CPU, for reductions by key of
+///   floating-point numbers as well.
+/// - *Threads* on the CPU: as for @ref host.
 /// - *Complexity*: n calls of the predicate, one pass over memory, a few copies of an element.
-///   Memory for a tile a thread, which is 64 KB of elements or one larger element, or for two in a
+///   Temporary memory on a GPU: a few words a tile; for n elements, in a partition in place. On the
+///   CPU: for a tile a thread, which is 64 KB of elements or one larger element, or for two in a
 ///   partition; for a key and a few words a tile; for all rejected elements, in a partition in
 ///   place.
+/// - *In device code*: a serial loop of the calling thread, as with Thrust's policies. With
+///   lookback::host the kernel ends with an error.
 ///
 /// @{
 
 /// Copies every x(i) with predicate(x(i)).
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Input, class Output, class Predicate,
-          detail::if_host_policy<Policy, Input, Output> = 0>
-Output copy_if(const Policy &, Input first, Input last, Output result, Predicate predicate) {
-  return detail::copy_kept(first, last, result, detail::by_predicate<Predicate, true>{predicate});
+          detail::if_selects<Policy, Input, Output> = 0>
+LOOKBACK_HOST_DEVICE Output copy_if(const Policy &policy, Input first, Input last, Output result,
+                                    Predicate predicate) {
+  return detail::selection_call<detail::kept_copy<true>>(policy, last - first, result, first,
+                                                         result, predicate);
 }
 /// Copies every x(i) with predicate(s(i)).
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Input, class Stencil, class Output, class Predicate,
-          detail::if_host_policy<Policy, Input, Stencil, Output> = 0>
-Output copy_if(const Policy &, Input first, Input last, Stencil stencil, Output result,
-               Predicate predicate) {
-  return detail::copy_kept(first, last, result,
-                           detail::by_stencil<Stencil, Predicate, true>{stencil, predicate});
+          detail::if_selects<Policy, Input, Stencil, Output> = 0>
+LOOKBACK_HOST_DEVICE Output copy_if(const Policy &policy, Input first, Input last, Stencil stencil,
+                                    Output result, Predicate predicate) {
+  return detail::selection_call<detail::kept_copy<true>>(policy, last - first, result, first,
+                                                         result, predicate, stencil);
 }
 
 /// Copies every x(i) without predicate(x(i)).
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Input, class Output, class Predicate,
-          detail::if_host_policy<Policy, Input, Output> = 0>
-Output remove_copy_if(const Policy &, Input first, Input last, Output result, Predicate predicate) {
-  return detail::copy_kept(first, last, result, detail::by_predicate<Predicate, false>{predicate});
+          detail::if_selects<Policy, Input, Output> = 0>
+LOOKBACK_HOST_DEVICE Output remove_copy_if(const Policy &policy, Input first, Input last,
+                                           Output result, Predicate predicate) {
+  return detail::selection_call<detail::kept_copy<false>>(policy, last - first, result, first,
+                                                          result, predicate);
 }
 /// Copies every x(i) without predicate(s(i)).
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Input, class Stencil, class Output, class Predicate,
-          detail::if_host_policy<Policy, Input, Stencil, Output> = 0>
-Output remove_copy_if(const Policy &, Input first, Input last, Stencil stencil, Output result,
-                      Predicate predicate) {
-  return detail::copy_kept(first, last, result,
-                           detail::by_stencil<Stencil, Predicate, false>{stencil, predicate});
+          detail::if_selects<Policy, Input, Stencil, Output> = 0>
+LOOKBACK_HOST_DEVICE Output remove_copy_if(const Policy &policy, Input first, Input last,
+                                           Stencil stencil, Output result, Predicate predicate) {
+  return detail::selection_call<detail::kept_copy<false>>(policy, last - first, result, first,
+                                                          result, predicate, stencil);
 }
 /// Copies every x(i) that is not equal to `value`.
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Input, class Output, class T,
-          detail::if_host_policy<Policy, Input, Output> = 0>
-Output remove_copy(const Policy &policy, Input first, Input last, Output result, const T &value) {
-  return lookback::remove_copy_if(policy, first, last, result, detail::equals<T>{value});
+          detail::if_selects<Policy, Input, Output> = 0>
+LOOKBACK_HOST_DEVICE Output remove_copy(const Policy &policy, Input first, Input last,
+                                        Output result, const T &value) {
+  return lookback::remove_copy_if(policy, first, last, result, detail::compared_with<T>{value});
 }
 
 /// Keeps every x(i) without predicate(x(i)), in place.
-template <class Policy, class Iterator, class Predicate,
-          detail::if_host_policy<Policy, Iterator> = 0>
-Iterator remove_if(const Policy &policy, Iterator first, Iterator last, Predicate predicate) {
+LOOKBACK_NO_EXECUTION_CHECK
+template <class Policy, class Iterator, class Predicate, detail::if_selects<Policy, Iterator> = 0>
+LOOKBACK_HOST_DEVICE Iterator remove_if(const Policy &policy, Iterator first, Iterator last,
+                                        Predicate predicate) {
   return lookback::remove_copy_if(policy, first, last, first, predicate);
 }
 /// Keeps every x(i) without predicate(s(i)), in place.
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Iterator, class Stencil, class Predicate,
-          detail::if_host_policy<Policy, Iterator, Stencil> = 0>
-Iterator remove_if(const Policy &policy, Iterator first, Iterator last, Stencil stencil,
-                   Predicate predicate) {
+          detail::if_selects<Policy, Iterator, Stencil> = 0>
+LOOKBACK_HOST_DEVICE Iterator remove_if(const Policy &policy, Iterator first, Iterator last,
+                                        Stencil stencil, Predicate predicate) {
   return lookback::remove_copy_if(policy, first, last, stencil, first, predicate);
 }
 /// Keeps every x(i) that is not equal to `value`, in place.
-template <class Policy, class Iterator, class T, detail::if_host_policy<Policy, Iterator> = 0>
-Iterator remove(const Policy &policy, Iterator first, Iterator last, const T &value) {
+LOOKBACK_NO_EXECUTION_CHECK
+template <class Policy, class Iterator, class T, detail::if_selects<Policy, Iterator> = 0>
+LOOKBACK_HOST_DEVICE Iterator remove(const Policy &policy, Iterator first, Iterator last,
+                                     const T &value) {
   return lookback::remove_copy(policy, first, last, first, value);
 }
 
 /// Copies every x(i) with predicate(x(i)) to `kept`, and every other one to `rejected`. Returns
 /// both ends.
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Input, class Kept, class Rejected, class Predicate,
-          detail::if_host_policy<Policy, Input, Kept, Rejected> = 0>
-thrust::pair<Kept, Rejected> partition_copy(const Policy &, Input first, Input last, Kept kept,
-                                            Rejected rejected, Predicate predicate) {
-  return detail::copy_parted(first, last, kept, rejected,
-                             detail::by_predicate<Predicate, true>{predicate});
+          detail::if_selects<Policy, Input, Kept, Rejected> = 0>
+LOOKBACK_HOST_DEVICE thrust::pair<Kept, Rejected>
+partition_copy(const Policy &policy, Input first, Input last, Kept kept, Rejected rejected,
+               Predicate predicate) {
+  return detail::selection_call<detail::parted_copy>(policy, last - first,
+                                                     thrust::pair<Kept, Rejected>{kept, rejected},
+                                                     first, kept, rejected, predicate);
 }
 /// Copies every x(i) with predicate(s(i)) to `kept`, and every other one to `rejected`. Returns
 /// both ends.
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Input, class Stencil, class Kept, class Rejected, class Predicate,
-          detail::if_host_policy<Policy, Input, Stencil, Kept, Rejected> = 0>
-thrust::pair<Kept, Rejected> partition_copy(const Policy &, Input first, Input last,
-                                            Stencil stencil, Kept kept, Rejected rejected,
-                                            Predicate predicate) {
-  return detail::copy_parted(first, last, kept, rejected,
-                             detail::by_stencil<Stencil, Predicate, true>{stencil, predicate});
+          detail::if_selects<Policy, Input, Stencil, Kept, Rejected> = 0>
+LOOKBACK_HOST_DEVICE thrust::pair<Kept, Rejected>
+partition_copy(const Policy &policy, Input first, Input last, Stencil stencil, Kept kept,
+               Rejected rejected, Predicate predicate) {
+  return detail::selection_call<detail::parted_copy>(policy, last - first,
+                                                     thrust::pair<Kept, Rejected>{kept, rejected},
+                                                     first, kept, rejected, predicate, stencil);
 }
 /// partition_copy() with the same arguments.
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Input, class Kept, class Rejected, class Predicate,
-          detail::if_host_policy<Policy, Input, Kept, Rejected> = 0>
-thrust::pair<Kept, Rejected> stable_partition_copy(const Policy &policy, Input first, Input last,
-                                                   Kept kept, Rejected rejected,
-                                                   Predicate predicate) {
+          detail::if_selects<Policy, Input, Kept, Rejected> = 0>
+LOOKBACK_HOST_DEVICE thrust::pair<Kept, Rejected>
+stable_partition_copy(const Policy &policy, Input first, Input last, Kept kept, Rejected rejected,
+                      Predicate predicate) {
   return lookback::partition_copy(policy, first, last, kept, rejected, predicate);
 }
 /// partition_copy() with the same arguments.
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Input, class Stencil, class Kept, class Rejected, class Predicate,
-          detail::if_host_policy<Policy, Input, Stencil, Kept, Rejected> = 0>
-thrust::pair<Kept, Rejected> stable_partition_copy(const Policy &policy, Input first, Input last,
-                                                   Stencil stencil, Kept kept, Rejected rejected,
-                                                   Predicate predicate) {
+          detail::if_selects<Policy, Input, Stencil, Kept, Rejected> = 0>
+LOOKBACK_HOST_DEVICE thrust::pair<Kept, Rejected>
+stable_partition_copy(const Policy &policy, Input first, Input last, Stencil stencil, Kept kept,
+                      Rejected rejected, Predicate predicate) {
   return lookback::partition_copy(policy, first, last, stencil, kept, rejected, predicate);
 }
 
 /// Moves every x(i) with predicate(x(i)) before the others, in place. Returns the first of the
 /// others.
-template <class Policy, class Iterator, class Predicate,
-          detail::if_host_policy_copies<Policy, detail::value_t<Iterator>, Iterator> = 0>
-Iterator partition(const Policy &, Iterator first, Iterator last, Predicate predicate) {
-  return first + detail::partition_in_place(first, last - first,
-                                            detail::by_predicate<Predicate, true>{predicate});
+LOOKBACK_NO_EXECUTION_CHECK
+template <class Policy, class Iterator, class Predicate, detail::if_parts<Policy, Iterator> = 0>
+LOOKBACK_HOST_DEVICE Iterator partition(const Policy &policy, Iterator first, Iterator last,
+                                        Predicate predicate) {
+  return detail::selection_call<detail::parting>(policy, last - first, first, first, predicate);
 }
 /// Moves every x(i) with predicate(s(i)) before the others, in place. Returns the first of the
 /// others.
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Iterator, class Stencil, class Predicate,
-          detail::if_host_policy_copies<Policy, detail::value_t<Iterator>, Iterator, Stencil> = 0>
-Iterator partition(const Policy &, Iterator first, Iterator last, Stencil stencil,
-                   Predicate predicate) {
-  return first +
-         detail::partition_in_place(
-             first, last - first, detail::by_stencil<Stencil, Predicate, true>{stencil, predicate});
+          detail::if_parts<Policy, Iterator, Stencil> = 0>
+LOOKBACK_HOST_DEVICE Iterator partition(const Policy &policy, Iterator first, Iterator last,
+                                        Stencil stencil, Predicate predicate) {
+  return detail::selection_call<detail::parting>(policy, last - first, first, first, predicate,
+                                                 stencil);
 }
 /// partition() with the same arguments.
-template <class Policy, class Iterator, class Predicate,
-          detail::if_host_policy_copies<Policy, detail::value_t<Iterator>, Iterator> = 0>
-Iterator stable_partition(const Policy &policy, Iterator first, Iterator last,
-                          Predicate predicate) {
+LOOKBACK_NO_EXECUTION_CHECK
+template <class Policy, class Iterator, class Predicate, detail::if_parts<Policy, Iterator> = 0>
+LOOKBACK_HOST_DEVICE Iterator stable_partition(const Policy &policy, Iterator first, Iterator last,
+                                               Predicate predicate) {
   return lookback::partition(policy, first, last, predicate);
 }
 /// partition() with the same arguments.
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Iterator, class Stencil, class Predicate,
-          detail::if_host_policy_copies<Policy, detail::value_t<Iterator>, Iterator, Stencil> = 0>
-Iterator stable_partition(const Policy &policy, Iterator first, Iterator last, Stencil stencil,
-                          Predicate predicate) {
+          detail::if_parts<Policy, Iterator, Stencil> = 0>
+LOOKBACK_HOST_DEVICE Iterator stable_partition(const Policy &policy, Iterator first, Iterator last,
+                                               Stencil stencil, Predicate predicate) {
   return lookback::partition(policy, first, last, stencil, predicate);
 }
 
 /// Copies x(0), and every x(i) without equal(x(i - 1), x(i)).
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Input, class Output, class Equal = equal_to,
-          detail::if_host_policy<Policy, Input, Output> = 0>
-Output unique_copy(const Policy &, Input first, Input last, Output result, Equal equal = {}) {
-  return detail::copy_heads(first, first, last - first, result, equal);
+          detail::if_selects<Policy, Input, Output> = 0>
+LOOKBACK_HOST_DEVICE Output unique_copy(const Policy &policy, Input first, Input last,
+                                        Output result, Equal equal = {}) {
+  return detail::selection_call<detail::heads_copy>(policy, last - first, result, first, result,
+                                                    equal);
 }
 /// Keeps x(0), and every x(i) without equal(x(i - 1), x(i)), in place.
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Iterator, class Equal = equal_to,
-          detail::if_host_policy<Policy, Iterator> = 0>
-Iterator unique(const Policy &policy, Iterator first, Iterator last, Equal equal = {}) {
+          detail::if_selects<Policy, Iterator> = 0>
+LOOKBACK_HOST_DEVICE Iterator unique(const Policy &policy, Iterator first, Iterator last,
+                                     Equal equal = {}) {
   return lookback::unique_copy(policy, first, last, first, equal);
 }
 /// The number of elements that unique() keeps.
-template <class Policy, class Input, class Equal = equal_to,
-          detail::if_host_policy<Policy, Input> = 0>
-typename std::iterator_traits<Input>::difference_type unique_count(const Policy &, Input first,
-                                                                   Input last, Equal equal = {}) {
-  return detail::count_heads(first, last - first, equal);
+LOOKBACK_NO_EXECUTION_CHECK
+template <class Policy, class Input, class Equal = equal_to, detail::if_selects<Policy, Input> = 0>
+LOOKBACK_HOST_DEVICE typename std::iterator_traits<Input>::difference_type
+unique_count(const Policy &policy, Input first, Input last, Equal equal = {}) {
+  using count = typename std::iterator_traits<Input>::difference_type;
+  return detail::selection_call<detail::heads_count>(policy, last - first, count{}, first, equal);
 }
 
 /// Copies x(0) and its value, and every x(i) without equal(x(i - 1), x(i)) and its value. Returns
 /// both ends.
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Keys, class Values, class KeysOut, class ValuesOut,
-          class Equal = equal_to,
-          detail::if_host_policy<Policy, Keys, Values, KeysOut, ValuesOut> = 0>
-thrust::pair<KeysOut, ValuesOut> unique_by_key_copy(const Policy &, Keys first, Keys last,
-                                                    Values values, KeysOut keys_result,
-                                                    ValuesOut values_result, Equal equal = {}) {
-  const auto to = thrust::make_zip_iterator(keys_result, values_result);
-  const std::ptrdiff_t kept =
-      detail::copy_heads(first, thrust::make_zip_iterator(first, values), last - first, to, equal) -
-      to;
-  return {keys_result + kept, values_result + kept};
+          class Equal = equal_to, detail::if_selects<Policy, Keys, Values, KeysOut, ValuesOut> = 0>
+LOOKBACK_HOST_DEVICE thrust::pair<KeysOut, ValuesOut>
+unique_by_key_copy(const Policy &policy, Keys first, Keys last, Values values, KeysOut keys_result,
+                   ValuesOut values_result, Equal equal = {}) {
+  return detail::selection_call<detail::head_pairs_copy>(
+      policy, last - first, thrust::pair<KeysOut, ValuesOut>{keys_result, values_result}, first,
+      values, keys_result, values_result, equal);
 }
 /// Keeps x(0) and its value, and every x(i) without equal(x(i - 1), x(i)) and its value, in place.
 /// Returns both ends.
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Keys, class Values, class Equal = equal_to,
-          detail::if_host_policy<Policy, Keys, Values> = 0>
-thrust::pair<Keys, Values> unique_by_key(const Policy &policy, Keys first, Keys last, Values values,
-                                         Equal equal = {}) {
+          detail::if_selects<Policy, Keys, Values> = 0>
+LOOKBACK_HOST_DEVICE thrust::pair<Keys, Values>
+unique_by_key(const Policy &policy, Keys first, Keys last, Values values, Equal equal = {}) {
   return lookback::unique_by_key_copy(policy, first, last, values, first, values, equal);
 }
 
@@ -247,22 +377,25 @@ thrust::pair<Keys, Values> unique_by_key(const Policy &policy, Keys first, Keys 
 /// reduction of its values, v(s) . v(s + 1) ... v(e), in their type. Without `op`, sums; those of
 /// numbers are added in the type of the results, as Thrust does. Returns both ends.
 ///
-/// The bits are those of the last element of the run in inclusive_scan_by_key(). Sums of integers
-/// take one pass; others take three, three calls of `equal` for every element, and memory for n
-/// values. The results must not overlap keys or values.
+/// The bits are those of the last element of the run in inclusive_scan_by_key(). On a GPU, one pass
+/// and two calls of `equal` for every element. On the CPU, sums of integers take one pass; others
+/// take three, three calls of `equal` for every element, and memory for n values. The results must
+/// not overlap keys or values.
+LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Keys, class Values, class KeysOut, class ValuesOut,
           class Equal = equal_to,
           class Operator = detail::sum_as<detail::value_t<Values>, detail::value_t<ValuesOut>>,
-          detail::if_host_policy<Policy, Keys, Values, KeysOut, ValuesOut> = 0>
-thrust::pair<KeysOut, ValuesOut> reduce_by_key(const Policy &, Keys first, Keys last, Values values,
-                                               KeysOut keys_result, ValuesOut values_result,
-                                               Equal equal = {}, Operator op = {}) {
-  const std::ptrdiff_t n = last - first;
-  if (n <= 0) return {keys_result, values_result};
-  return detail::reduce_runs(first, n, values, keys_result, values_result, equal, op);
+          detail::if_selects<Policy, Keys, Values, KeysOut, ValuesOut> = 0>
+LOOKBACK_HOST_DEVICE thrust::pair<KeysOut, ValuesOut>
+reduce_by_key(const Policy &policy, Keys first, Keys last, Values values, KeysOut keys_result,
+              ValuesOut values_result, Equal equal = {}, Operator op = {}) {
+  return detail::selection_call<detail::runs_reduction>(
+      policy, last - first, thrust::pair<KeysOut, ValuesOut>{keys_result, values_result}, first,
+      values, keys_result, values_result, equal, op);
 }
 
 /// @}
 
+} // namespace LOOKBACK_DEFAULT_STREAM
 } // namespace LOOKBACK_ABI
 } // namespace lookback

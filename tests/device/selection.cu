@@ -173,7 +173,7 @@ TEST_CASE_TEMPLATE("selection: by a stencil, and the rejected items elsewhere", 
   unsigned share = 0;
   const auto make = [&](const T *x, T *y, T *rejected, std::int64_t *count) {
     using by = core::by_stencil<const std::uint16_t *, keeps_share, false>;
-    return core::make_selection(x, by{stencil, {share}}, y, core::rejected_to<T *>{rejected},
+    return core::make_selection(x, by{{share}, stencil}, y, core::rejected_to<T *>{rejected},
                                 count);
   };
   for_each_length<T>(

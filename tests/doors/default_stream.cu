@@ -57,3 +57,18 @@ TEST_CASE(
     CHECK_EQ(test::first_difference(data.download(), expected), test::nowhere);
   }
 }
+
+TEST_CASE("the per-thread unit's selections know that this thread's stream is captured") {
+  const std::vector<word> in{3, 0, 4};
+  const test::guarded_buffer<word> data(in);
+  const test::captured graph(cudaStreamPerThread, [&] {
+    try {
+      test::per_thread_unit::remove_zeros(data.data(), 3);
+      FAIL("no exception");
+    } catch (const thrust::system_error &error) {
+      CHECK_EQ(error.code().value(), static_cast<int>(cudaErrorStreamCaptureUnsupported));
+    }
+  });
+  CHECK_EQ(test::legacy_unit::remove_zeros(data.data(), 3), data.data() + 2);
+  CHECK_EQ(data.download()[1], 4u);
+}

@@ -27,11 +27,13 @@ struct legacy_unit {
   static std::vector<named_stream> default_streams();
   static cudaStream_t own_stream(cudaStream_t stream);
   static void scan(word *first, std::size_t n, kind which);
+  static word *remove_zeros(word *first, std::size_t n);
 };
 struct per_thread_unit {
   static std::vector<named_stream> default_streams();
   static cudaStream_t own_stream(cudaStream_t stream);
   static void scan(word *first, std::size_t n, kind which);
+  static word *remove_zeros(word *first, std::size_t n);
 };
 
 } // namespace test

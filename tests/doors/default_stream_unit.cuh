@@ -5,6 +5,7 @@
 
 #include <lookback/execution_policy.cuh>
 
+#include <thrust/remove.h>
 #include <thrust/scan.h>
 
 namespace test {
@@ -45,6 +46,10 @@ void TEST_UNIT::scan(word *first, std::size_t n, kind which) {
     thrust::inclusive_scan(lookback::par_nosync.on(nullptr), first, first + n, first);
   else
     lookback::inclusive_scan(thrust::cuda::par_nosync.on(nullptr), first, first + n, first);
+}
+
+word *TEST_UNIT::remove_zeros(word *first, std::size_t n) {
+  return thrust::remove(lookback::par_nosync, first, first + n, word{0});
 }
 
 } // namespace test

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# OBJECTS (separated by |): the object code of tests in which every scan of Thrust is called with lookback's policies. It
-# holds lookback's kernels and none of CUB's scans. CONTROL: object code in which Thrust's own policies scan; a search that
-# finds nothing there would prove nothing here.
-set(cub_scan "DeviceScan(ByKey)?(Init)?Kernel")
+# OBJECTS (separated by |): the object code of tests in which every scan and selection of Thrust is called with lookback's
+# policies. It holds lookback's kernels and none of CUB's or Thrust's own for these calls. CONTROL: object code in which
+# Thrust's own policies are used; a search that finds nothing there would prove nothing here.
+set(cub_kernel "DeviceScan(ByKey)?(Init)?Kernel|Device(Select|UniqueByKey)SweepKernel|(ReduceByKey|Unique)Agent")
 set(lookback_scan "_ZN8lookback[A-Za-z0-9_]*_kernel")
 
 function(symbols_of object variable)
@@ -11,20 +11,21 @@ function(symbols_of object variable)
 endfunction()
 
 symbols_of(${CONTROL} symbols)
-foreach(kernel DeviceScanKernel DeviceScanByKeyKernel DeviceScanInitKernel DeviceScanByKeyInitKernel)
+foreach(kernel DeviceScanKernel DeviceScanByKeyKernel DeviceScanInitKernel DeviceScanByKeyInitKernel
+        DeviceSelectSweepKernel DeviceUniqueByKeySweepKernel ReduceByKeyAgent UniqueAgent)
   if(NOT symbols MATCHES ${kernel})
-    message(FATAL_ERROR "the control, which scans with Thrust, has no ${kernel}: this check can no longer detect CUB's kernels")
+    message(FATAL_ERROR "the control, which calls Thrust's own policies, has no ${kernel}: this check can no longer detect CUB's kernels")
   endif()
 endforeach()
 
 string(REPLACE "|" ";" objects "${OBJECTS}")
 foreach(object IN LISTS objects)
   symbols_of(${object} symbols)
-  if(symbols MATCHES "[^\n]*${cub_scan}[^\n]*")
-    message(FATAL_ERROR "${object} contains a scan kernel of CUB: ${CMAKE_MATCH_0}")
+  if(symbols MATCHES "[^\n]*${cub_kernel}[^\n]*")
+    message(FATAL_ERROR "${object} contains a kernel of CUB: ${CMAKE_MATCH_0}")
   endif()
   if(NOT symbols MATCHES ${lookback_scan})
     message(FATAL_ERROR "${object} contains no kernel of lookback")
   endif()
-  message("${object}: kernels of lookback, no scan kernel of CUB")
+  message("${object}: kernels of lookback, none of CUB")
 endforeach()

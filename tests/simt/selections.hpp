@@ -70,7 +70,7 @@ struct selection_trial {
       return select(core::make_selection(first, core::by_run<From, same_number, true>{first, {}},
                                          output, core::dropped{}, number));
     case selected_by::stencil:
-      return select(core::make_selection(first, core::by_stencil<From, is_odd, true>{stencil, {}},
+      return select(core::make_selection(first, core::by_stencil<From, is_odd, true>{{}, stencil},
                                          output, core::rejected_to<T *>{others}, number));
     default:
       return select(core::make_selection(first, core::by_predicate<is_odd, true>{}, output,

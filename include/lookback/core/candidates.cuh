@@ -58,8 +58,8 @@ template <class Stencil, class Predicate, bool Wanted>
 struct by_stencil {
   template <class Item>
   using shaping = wider_of<Item, value_t<Stencil>>;
-  Stencil stencil;
   Predicate predicate;
+  Stencil stencil;
   LOOKBACK_NO_EXECUTION_CHECK
   template <class Reference>
   LOOKBACK_HOST_DEVICE bool operator()(std::ptrdiff_t i, Reference &&) {
@@ -96,7 +96,12 @@ struct equals {
   LOOKBACK_NO_EXECUTION_CHECK
   template <class X>
   LOOKBACK_HOST_DEVICE bool operator()(const X &x) const {
-    return static_cast<bool>(x == value);
+    if constexpr (std::is_arithmetic<X>::value && std::is_arithmetic<T>::value) {
+      using common = std::common_type_t<X, T>; // as `==` converts them, without a warning
+      return static_cast<common>(x) == static_cast<common>(value);
+    } else {
+      return static_cast<bool>(x == value);
+    }
   }
 };
 /// The value of a flag.
