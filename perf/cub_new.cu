@@ -60,16 +60,16 @@ struct run_to_run {
 } // namespace
 
 template <class Call>
-cudaError_t perf::cub_new<Call>::scan(void *temporary, std::size_t &size,
-                                      operands<typename Call::input, typename Call::output> o) {
-  return Call::template scan<cub::DeviceScan>(temporary, size, o);
+cudaError_t perf::cub_new<Call>::invoke(void *temporary, std::size_t &size,
+                                        operands<typename Call::input, typename Call::output> o) {
+  return Call::template invoke<cub::DeviceScan>(temporary, size, o);
 }
 
 template <class Call>
 cudaError_t
-perf::cub_run_to_run<Call>::scan(void *temporary, std::size_t &size,
-                                 operands<typename Call::input, typename Call::output> o) {
-  return Call::template scan<run_to_run>(temporary, size, o);
+perf::cub_run_to_run<Call>::invoke(void *temporary, std::size_t &size,
+                                   operands<typename Call::input, typename Call::output> o) {
+  return Call::template invoke<run_to_run>(temporary, size, o);
 }
 
 namespace perf {

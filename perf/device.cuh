@@ -101,9 +101,9 @@ void check_against_cub(Operands o, Contender contender) {
       first, last,
       [reference] {
         std::size_t size = 0;
-        check(Call::template scan<cub::DeviceScan>(nullptr, size, reference));
+        check(Call::template invoke<cub::DeviceScan>(nullptr, size, reference));
         void *temporary = memory().reference_temporary.reserve(size);
-        check(Call::template scan<cub::DeviceScan>(temporary, size, reference));
+        check(Call::template invoke<cub::DeviceScan>(temporary, size, reference));
       },
       [contender, o] { contender(o); });
 }
@@ -122,7 +122,7 @@ timed_run in_turn(Scan scan, const Operands &o, timer time) {
 
 /// A contender whose `phase(temporary, size, operands)` is a scan in CUB's two phases.
 template <class Call, class Phase>
-std::function<timed_run()> two_phase_scan(Phase phase, long long n,
+std::function<timed_run()> two_phase_call(Phase phase, long long n,
                                           timer time = event_microseconds) {
   return [phase, n, time]() -> timed_run {
     const auto o = prepare_operands<Call>(n);
@@ -139,8 +139,8 @@ std::function<timed_run()> two_phase_scan(Phase phase, long long n,
 }
 
 template <class Call, class DeviceScan>
-std::function<timed_run()> device_scan(long long n, timer time = event_microseconds) {
-  return two_phase_scan<Call>(Call::template scan<DeviceScan>, n, time);
+std::function<timed_run()> device_call(long long n, timer time = event_microseconds) {
+  return two_phase_call<Call>(Call::template invoke<DeviceScan>, n, time);
 }
 
 /// A copy that reads and writes `bytes` in all, as many as the call.
@@ -186,9 +186,9 @@ template <class Call>
 std::vector<contender> newer_cub([[maybe_unused]] long long n, [[maybe_unused]] timer time) {
   std::vector<contender> all;
 #if defined(PERF_CUB_NEW)
-  all.push_back({"cub_new", two_phase_scan<Call>(cub_new<Call>::scan, n, time)});
+  all.push_back({"cub_new", two_phase_call<Call>(cub_new<Call>::invoke, n, time)});
   if constexpr (Call::has_run_to_run)
-    all.push_back({"cub_run_to_run", two_phase_scan<Call>(cub_run_to_run<Call>::scan, n, time)});
+    all.push_back({"cub_run_to_run", two_phase_call<Call>(cub_run_to_run<Call>::invoke, n, time)});
 #endif
   return all;
 }
@@ -230,8 +230,8 @@ int compare_on_device(void (*add_cells)(std::vector<cell> &), int argc, char **a
 template <class Call>
 void add(std::vector<cell> &cells) {
   add_sizes<Call>(cells, event_microseconds, [](long long n) {
-    return std::vector<contender>{{"lookback", device_scan<Call, lookback::DeviceScan>(n)},
-                                  {"cub", device_scan<Call, cub::DeviceScan>(n)}};
+    return std::vector<contender>{{"lookback", device_call<Call, lookback::DeviceScan>(n)},
+                                  {"cub", device_call<Call, cub::DeviceScan>(n)}};
   });
 }
 
