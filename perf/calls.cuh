@@ -102,8 +102,7 @@ struct inclusive_affine : call<affine> {
 
 /// 0, 0, ..., 1, 1, ...: each number `Length` times.
 template <int Length>
-struct segments {
-  using input = int;
+struct segments : call<int> {
   static __device__ int element(long long i, std::uint64_t) { return static_cast<int>(i / Length); }
 };
 
@@ -126,7 +125,10 @@ struct inclusive_sum_by_key_1000 : inclusive_sum_by_key<1000> {
 };
 
 struct is_odd {
-  __host__ __device__ int operator()(int value) const { return value & 1; }
+  template <class T>
+  __host__ __device__ T operator()(T value) const {
+    return value & 1;
+  }
 };
 
 struct transform_inclusive_sum : call<int> {

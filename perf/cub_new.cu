@@ -3,7 +3,9 @@
 #include "calls.cuh"
 #include "cub_new.cuh"
 
+#include <cub/device/device_partition.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
 
 #include <cuda/execution>
 #include <cuda/memory_resource>
@@ -13,6 +15,21 @@ static_assert(CUB_VERSION == PERF_CUB_NEW,
               "another CUB comes first on the include path than LOOKBACK_PERF_CCCL_DIR's");
 
 namespace {
+
+template <perf::door>
+struct newer_cub;
+template <>
+struct newer_cub<perf::door::device_scan> {
+  using type = cub::DeviceScan;
+};
+template <>
+struct newer_cub<perf::door::device_select> {
+  using type = cub::DeviceSelect;
+};
+template <>
+struct newer_cub<perf::door::device_partition> {
+  using type = cub::DevicePartition;
+};
 
 /// A memory resource for CUB's calls with an environment, which ask it for temporary storage at
 /// every call. It returns memory that is ready, so that no allocation is timed. Without memory it
@@ -60,15 +77,13 @@ struct run_to_run {
 } // namespace
 
 template <class Call>
-cudaError_t perf::cub_new<Call>::invoke(void *temporary, std::size_t &size,
-                                        operands<typename Call::input, typename Call::output> o) {
-  return Call::template invoke<cub::DeviceScan>(temporary, size, o);
+cudaError_t perf::cub_new<Call>::invoke(void *temporary, std::size_t &size, operands_of<Call> o) {
+  return Call::template invoke<typename newer_cub<Call::through>::type>(temporary, size, o);
 }
 
 template <class Call>
-cudaError_t
-perf::cub_run_to_run<Call>::invoke(void *temporary, std::size_t &size,
-                                   operands<typename Call::input, typename Call::output> o) {
+cudaError_t perf::cub_run_to_run<Call>::invoke(void *temporary, std::size_t &size,
+                                               operands_of<Call> o) {
   return Call::template invoke<run_to_run>(temporary, size, o);
 }
 
