@@ -2,6 +2,7 @@
 // Compiled with the CCCL of LOOKBACK_PERF_CCCL_DIR ahead of the toolkit's.
 #include "calls.cuh"
 #include "cub_new.cuh"
+#include "selection_calls.cuh"
 
 #include <cub/device/device_partition.cuh>
 #include <cub/device/device_scan.cuh>
@@ -119,6 +120,32 @@ template struct cub_new<inclusive_scan_24_bytes>;
 template struct cub_new<inclusive_scan_32_bytes>;
 template struct cub_new<inclusive_scan_64_bytes>;
 template struct cub_new<wall_inclusive_sum>;
+template struct cub_new<select_if_0<std::int8_t>>;
+template struct cub_new<select_if_0<std::int16_t>>;
+template struct cub_new<select_if_0<std::int32_t>>;
+template struct cub_new<select_if_0<std::int64_t>>;
+template struct cub_new<select_if_50<std::int8_t>>;
+template struct cub_new<select_if_50<std::int16_t>>;
+template struct cub_new<select_if_50<std::int32_t>>;
+template struct cub_new<select_if_50<std::int64_t>>;
+template struct cub_new<select_if_100<std::int8_t>>;
+template struct cub_new<select_if_100<std::int16_t>>;
+template struct cub_new<select_if_100<std::int32_t>>;
+template struct cub_new<select_if_100<std::int64_t>>;
+template struct cub_new<select_if_50_clustered<std::int8_t>>;
+template struct cub_new<select_if_50_clustered<std::int16_t>>;
+template struct cub_new<select_if_50_clustered<std::int32_t>>;
+template struct cub_new<select_if_50_clustered<std::int64_t>>;
+template struct cub_new<select_flagged_50<std::int8_t>>;
+template struct cub_new<select_flagged_50<std::int16_t>>;
+template struct cub_new<select_flagged_50<std::int32_t>>;
+template struct cub_new<select_flagged_50<std::int64_t>>;
+template struct cub_new<partition_if_50<std::int8_t>>;
+template struct cub_new<partition_if_50<std::int16_t>>;
+template struct cub_new<partition_if_50<std::int32_t>>;
+template struct cub_new<partition_if_50<std::int64_t>>;
+template struct cub_new<unique_7>;
+template struct cub_new<unique_1000>;
 
 template struct cub_run_to_run<inclusive_sum<float>>;
 template struct cub_run_to_run<inclusive_sum<double>>;
