@@ -32,7 +32,13 @@ constexpr const char *type_name() {
 }
 
 /// The class of CUB and of lookback that has a call.
-enum class door { device_scan, device_select, device_partition };
+enum class door {
+  device_scan,
+  device_select,
+  device_partition,
+  device_reduce,
+  device_run_length_encode
+};
 
 /// What a call inherits, and what it may hide with its own: elements, names, second arrays,
 /// misalignment.

@@ -19,6 +19,8 @@ int main(int argc, char **argv) {
     perf::add_select_flagged(cells);
     perf::add_partition_if(cells);
     perf::add_unique(cells);
+    perf::add_reduce_by_key(cells);
+    perf::add_run_length_encode(cells);
   };
   return perf::compare_on_device(add_calls, argc, argv);
 }

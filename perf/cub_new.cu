@@ -5,6 +5,8 @@
 #include "selection_calls.cuh"
 
 #include <cub/device/device_partition.cuh>
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_run_length_encode.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
@@ -30,6 +32,14 @@ struct newer_cub<perf::door::device_select> {
 template <>
 struct newer_cub<perf::door::device_partition> {
   using type = cub::DevicePartition;
+};
+template <>
+struct newer_cub<perf::door::device_reduce> {
+  using type = cub::DeviceReduce;
+};
+template <>
+struct newer_cub<perf::door::device_run_length_encode> {
+  using type = cub::DeviceRunLengthEncode;
 };
 
 /// A memory resource for CUB's calls with an environment, which ask it for temporary storage at
@@ -146,6 +156,10 @@ template struct cub_new<partition_if_50<std::int32_t>>;
 template struct cub_new<partition_if_50<std::int64_t>>;
 template struct cub_new<unique_7>;
 template struct cub_new<unique_1000>;
+template struct cub_new<reduce_by_key_7>;
+template struct cub_new<reduce_by_key_1000>;
+template struct cub_new<run_length_encode_7>;
+template struct cub_new<run_length_encode_1000>;
 
 template struct cub_run_to_run<inclusive_sum<float>>;
 template struct cub_run_to_run<inclusive_sum<double>>;

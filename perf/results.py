@@ -27,7 +27,7 @@ OTHER_SCANS = "cub", "cub_new", "thrust"  # in their default modes
 CALL_GROUPS = {"aligned calls": "", "by key": "by_key", "misaligned": "misaligned",
                "iterators": "_(counting_transform|zip_transform|reverse|permutation)$",
                "structs of 12 bytes and more": "_bytes$",
-               "selections": "^(select|partition|unique)_"}
+               "selections": "^(select|partition|unique|reduce_by_key|run_length_encode)_"}
 
 
 def provenance():

@@ -5,6 +5,8 @@
 
 #include "calls.cuh"
 
+#include <cuda/std/functional>
+
 #include <cstdint>
 #include <vector>
 
@@ -122,9 +124,55 @@ struct unique_1000 : unique<1000> {
   static constexpr const char *name = "unique_1000";
 };
 
+/// The sum of the values of each segment, and its key.
+template <int Length>
+struct reduce_by_key : selection<call<int>> {
+  using second = random_segments<Length>;
+  static constexpr door through = door::device_reduce;
+  static constexpr bool has_second_output = true;
+  static long long results(long long n) { return second::results(n); }
+
+  template <class Device>
+  static cudaError_t invoke(void *temporary, std::size_t &size, const operands<int, int> &o) {
+    return Device::ReduceByKey(temporary, size, o.second, o.second_out, o.in, o.out, o.count,
+                               cuda::std::plus<>{}, o.n);
+  }
+};
+
+struct reduce_by_key_7 : reduce_by_key<7> {
+  static constexpr const char *name = "reduce_by_key_7";
+};
+
+struct reduce_by_key_1000 : reduce_by_key<1000> {
+  static constexpr const char *name = "reduce_by_key_1000";
+};
+
+/// Each number and its count. CUB 3.0 takes an int for the number of items.
+template <int Length>
+struct run_length_encode : selection<random_segments<Length>> {
+  static constexpr door through = door::device_run_length_encode;
+  static constexpr bool has_second_output = true;
+
+  template <class Device>
+  static cudaError_t invoke(void *temporary, std::size_t &size, const operands<int, int> &o) {
+    return Device::Encode(temporary, size, o.in, o.out, o.second_out, o.count,
+                          static_cast<int>(o.n));
+  }
+};
+
+struct run_length_encode_7 : run_length_encode<7> {
+  static constexpr const char *name = "run_length_encode_7";
+};
+
+struct run_length_encode_1000 : run_length_encode<1000> {
+  static constexpr const char *name = "run_length_encode_1000";
+};
+
 void add_select_if(std::vector<cell> &cells);
 void add_select_flagged(std::vector<cell> &cells);
 void add_partition_if(std::vector<cell> &cells);
 void add_unique(std::vector<cell> &cells);
+void add_reduce_by_key(std::vector<cell> &cells);
+void add_run_length_encode(std::vector<cell> &cells);
 
 } // namespace perf

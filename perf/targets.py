@@ -18,7 +18,8 @@ GRID = [(call, kind, 1 << exponent) for call in SUMS for kind in BYTES
 
 BY_ITEM = ("select_if_0", "select_if_50", "select_if_100", "select_if_50_clustered",
            "select_flagged_50", "partition_if_50")
-BY_SEGMENT = "unique_7", "unique_1000"
+BY_SEGMENT = [f"{call}_{length}" for call in ("unique", "reduce_by_key", "run_length_encode")
+              for length in (7, 1000)]
 SELECTIONS = [(call, kind, 1 << exponent)
               for calls, kinds in ((BY_ITEM, ("i8", "i16", "i32", "i64")), (BY_SEGMENT, ("i32", )))
               for call in calls for kind in kinds for exponent in range(10, 32, 2)
@@ -105,7 +106,7 @@ def selection_targets():
         yield Target(title, bound, table.COPY,
                      [cell for cell in largest if cell[0] in BY_ITEM and cell[1] in kinds],
                      beside=("cub", ))
-    yield Target("unique, segments of 7 and 1000, 2^28", 0.85, table.COPY,
+    yield Target("unique, reduce_by_key, run_length_encode, 2^28", 0.85, table.COPY,
                  [cell for cell in largest if cell[0] in BY_SEGMENT], beside=("cub", ))
     yield Target("selections of up to 2^18", 1.15, "inclusive_sum",
                  [cell for cell in SELECTIONS if cell[2] <= 1 << 18], at_most=True,

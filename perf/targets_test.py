@@ -25,7 +25,7 @@ SELECTIONS, SELECTIONS_MEAN = "selections, every cell", "selections, geometric m
 SELECTIONS_WIDE, SELECTIONS_I16, SELECTIONS_I8 = (
     f"select_if, select_flagged, partition_if, {kinds}, 2^28"
     for kinds in ("i32, i64", "i16", "i8"))
-SELECTIONS_BY_SEGMENT = "unique, segments of 7 and 1000, 2^28"
+SELECTIONS_BY_SEGMENT = "unique, reduce_by_key, run_length_encode, 2^28"
 SELECTIONS_SMALL = "selections of up to 2^18"
 BY_KEY, WALL = "inclusive_sum_by_key, segments of 7 and 1000, 2^28", "a whole Thrust call, 2^10"
 
@@ -40,7 +40,9 @@ CALLS |= {(f"{way}clusive_sum", kind) for way in ("in", "ex")
 SELECTING = {(call, kind) for call in ("select_if_0", "select_if_50", "select_if_100",
                                        "select_if_50_clustered", "select_flagged_50",
                                        "partition_if_50") for kind in "i8 i16 i32 i64".split()}
-SELECTING |= {(f"unique_{length}", "i32") for length in (7, 1000)}
+SELECTING |= {(f"{call}_{length}", "i32") for call in ("unique", "reduce_by_key",
+                                                       "run_length_encode")
+              for length in (7, 1000)}
 CALLS |= SELECTING
 REACHED = {(call, kind, 1 << exponent, contender): us for call, kind in CALLS
            for exponent in range(10, 32, 2)
@@ -135,7 +137,8 @@ class Targets(unittest.TestCase):
         self.ours("partition_if_50", "i32", 28, 2 / 0.81, {SELECTIONS_WIDE: "short by 10.0 %"})
         self.ours("select_flagged_50", "i16", 28, 2 / 0.72, {SELECTIONS_I16: "short by 10.0 %"})
         self.ours("select_if_100", "i8", 28, 2 / 0.54, {SELECTIONS_I8: "short by 10.0 %"})
-        self.ours("unique_7", "i32", 28, 2 / 0.765, {SELECTIONS_BY_SEGMENT: "short by 10.0 %"})
+        for call in "unique_7", "reduce_by_key_7", "run_length_encode_1000":
+            self.ours(call, "i32", 28, 2 / 0.765, {SELECTIONS_BY_SEGMENT: "short by 10.0 %"})
         self.ours("select_if_50", "i8", 18, 2.3, {})  # at the bound
         self.ours("select_if_50", "i8", 18, 2.3 / 0.9, {SELECTIONS_SMALL: "short by 10.0 %"})
         self.expect({("inclusive_sum", "i16", 1 << 10, "lookback"): 1.6}, {
@@ -160,7 +163,7 @@ class Targets(unittest.TestCase):
 
     def test_not_measured(self):
         self.expect({("wall_inclusive_sum", "i32", 1 << 10, "lookback"): None},
-                    {WALL: "not measured", NEW_EVERY_CELL: "not measured: 1 of 528"})
+                    {WALL: "not measured", NEW_EVERY_CELL: "not measured: 1 of 572"})
         self.expect({key: None for key in REACHED if "misaligned" in key[0]},
                     {MISALIGNED: "not measured"})
         newer = {key for key in REACHED if key[3] in ("cub_new", "cub_run_to_run")}
