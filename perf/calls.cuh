@@ -23,7 +23,7 @@ struct inclusive_sum : call<T> {
   static constexpr bool has_run_to_run = std::is_floating_point_v<T>;
 
   template <class DeviceScan>
-  static cudaError_t scan(void *temporary, std::size_t &size, operands<T, T> o) {
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands<T, T> o) {
     return DeviceScan::InclusiveSum(temporary, size, o.in, o.out, o.n);
   }
 };
@@ -45,7 +45,7 @@ struct exclusive_sum : call<In, Out> {
   static constexpr bool has_run_to_run = std::is_floating_point_v<In>;
 
   template <class DeviceScan>
-  static cudaError_t scan(void *temporary, std::size_t &size, operands<In, Out> o) {
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands<In, Out> o) {
     return DeviceScan::ExclusiveSum(temporary, size, o.in, o.out, o.n);
   }
 };
@@ -67,7 +67,7 @@ struct inclusive_max : call<int> {
   }
 
   template <class DeviceScan>
-  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands<int, int> o) {
     return DeviceScan::InclusiveScan(temporary, size, o.in, o.out, maximum{}, o.n);
   }
 };
@@ -95,15 +95,14 @@ struct inclusive_affine : call<affine> {
   }
 
   template <class DeviceScan>
-  static cudaError_t scan(void *temporary, std::size_t &size, operands<affine, affine> o) {
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands<affine, affine> o) {
     return DeviceScan::InclusiveScan(temporary, size, o.in, o.out, composition{}, o.n);
   }
 };
 
 /// 0, 0, ..., 1, 1, ...: each number `Length` times.
 template <int Length>
-struct segments {
-  using input = int;
+struct segments : call<int> {
   static __device__ int element(long long i, std::uint64_t) { return static_cast<int>(i / Length); }
 };
 
@@ -112,7 +111,7 @@ struct inclusive_sum_by_key : call<int> {
   using second = segments<Length>;
 
   template <class DeviceScan>
-  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands<int, int> o) {
     return DeviceScan::InclusiveSumByKey(temporary, size, o.second, o.in, o.out, o.n);
   }
 };
@@ -126,14 +125,17 @@ struct inclusive_sum_by_key_1000 : inclusive_sum_by_key<1000> {
 };
 
 struct is_odd {
-  __host__ __device__ int operator()(int value) const { return value & 1; }
+  template <class T>
+  __host__ __device__ T operator()(T value) const {
+    return value & 1;
+  }
 };
 
 struct transform_inclusive_sum : call<int> {
   static constexpr const char *name = "transform_inclusive_sum";
 
   template <class DeviceScan>
-  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands<int, int> o) {
     return DeviceScan::InclusiveSum(temporary, size,
                                     thrust::make_transform_iterator(o.in, is_odd{}), o.out, o.n);
   }
@@ -154,7 +156,7 @@ struct inclusive_sum_counting_transform : inclusive_sum_through_iterator {
   static constexpr const char *name = "inclusive_sum_counting_transform";
 
   template <class DeviceScan>
-  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands<int, int> o) {
     const auto indices = thrust::make_counting_iterator(0LL);
     return DeviceScan::InclusiveSum(
         temporary, size, thrust::make_transform_iterator(indices, element_at{o.in}), o.out, o.n);
@@ -173,7 +175,7 @@ struct inclusive_sum_zip_transform : inclusive_sum_through_iterator {
   using second = call<int>;
 
   template <class DeviceScan>
-  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands<int, int> o) {
     const auto pairs = thrust::make_zip_iterator(o.in, o.second);
     return DeviceScan::InclusiveSum(
         temporary, size, thrust::make_transform_iterator(pairs, sum_of_pair{}), o.out, o.n);
@@ -184,7 +186,7 @@ struct inclusive_sum_reverse : inclusive_sum_through_iterator {
   static constexpr const char *name = "inclusive_sum_reverse";
 
   template <class DeviceScan>
-  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands<int, int> o) {
     return DeviceScan::InclusiveSum(temporary, size, thrust::make_reverse_iterator(o.in + o.n),
                                     o.out, o.n);
   }
@@ -195,7 +197,7 @@ struct inclusive_sum_permutation : inclusive_sum_through_iterator {
   using second = segments<1>; // 0, 1, 2, ...: reads are consecutive, which no scan can know
 
   template <class DeviceScan>
-  static cudaError_t scan(void *temporary, std::size_t &size, operands<int, int> o) {
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands<int, int> o) {
     return DeviceScan::InclusiveSum(temporary, size,
                                     thrust::make_permutation_iterator(o.in, o.second), o.out, o.n);
   }
@@ -228,8 +230,8 @@ struct inclusive_scan_of_integers : call<integers<Count>> {
   }
 
   template <class DeviceScan>
-  static cudaError_t scan(void *temporary, std::size_t &size,
-                          operands<integers<Count>, integers<Count>> o) {
+  static cudaError_t invoke(void *temporary, std::size_t &size,
+                            operands<integers<Count>, integers<Count>> o) {
     return DeviceScan::InclusiveScan(temporary, size, o.in, o.out, componentwise_sum{}, o.n);
   }
 };

@@ -15,6 +15,7 @@ NO_DEVICE = 3  # perf::no_device
 QUICK = "|".join([
     "^(in|ex)clusive_sum/[if]32/2.(10|16|20|24|28)/", "^(in|ex)clusive_sum/i(8|64)/2.28/",
     "^inclusive_sum_by_key_.*/2.(10|16|20|24|28)/", "^wall_inclusive_sum/i32/2.(10|16|20|24)/",
+    "^select_if_50/i32/2.(10|16|20|24|28)/",
 ])
 QUICK_HOST = "/[if]32/2.(4|8|14|18|22|26)/"
 HERE = pathlib.Path(__file__).parent

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "calls.cuh"
 #include "device.cuh"
+#include "selection_calls.cuh"
 
 int main(int argc, char **argv) {
   const auto add_calls = [](std::vector<perf::cell> &cells) {
@@ -14,6 +15,12 @@ int main(int argc, char **argv) {
     perf::add_inclusive_sum_through_iterators(cells);
     perf::add_inclusive_scan_of_integers(cells);
     perf::add_wall_inclusive_sum(cells);
+    perf::add_select_if(cells);
+    perf::add_select_flagged(cells);
+    perf::add_partition_if(cells);
+    perf::add_unique(cells);
+    perf::add_reduce_by_key(cells);
+    perf::add_run_length_encode(cells);
   };
   return perf::compare_on_device(add_calls, argc, argv);
 }

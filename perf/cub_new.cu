@@ -2,8 +2,13 @@
 // Compiled with the CCCL of LOOKBACK_PERF_CCCL_DIR ahead of the toolkit's.
 #include "calls.cuh"
 #include "cub_new.cuh"
+#include "selection_calls.cuh"
 
+#include <cub/device/device_partition.cuh>
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_run_length_encode.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
 
 #include <cuda/execution>
 #include <cuda/memory_resource>
@@ -13,6 +18,29 @@ static_assert(CUB_VERSION == PERF_CUB_NEW,
               "another CUB comes first on the include path than LOOKBACK_PERF_CCCL_DIR's");
 
 namespace {
+
+template <perf::door>
+struct newer_cub;
+template <>
+struct newer_cub<perf::door::device_scan> {
+  using type = cub::DeviceScan;
+};
+template <>
+struct newer_cub<perf::door::device_select> {
+  using type = cub::DeviceSelect;
+};
+template <>
+struct newer_cub<perf::door::device_partition> {
+  using type = cub::DevicePartition;
+};
+template <>
+struct newer_cub<perf::door::device_reduce> {
+  using type = cub::DeviceReduce;
+};
+template <>
+struct newer_cub<perf::door::device_run_length_encode> {
+  using type = cub::DeviceRunLengthEncode;
+};
 
 /// A memory resource for CUB's calls with an environment, which ask it for temporary storage at
 /// every call. It returns memory that is ready, so that no allocation is timed. Without memory it
@@ -60,16 +88,14 @@ struct run_to_run {
 } // namespace
 
 template <class Call>
-cudaError_t perf::cub_new<Call>::scan(void *temporary, std::size_t &size,
-                                      operands<typename Call::input, typename Call::output> o) {
-  return Call::template scan<cub::DeviceScan>(temporary, size, o);
+cudaError_t perf::cub_new<Call>::invoke(void *temporary, std::size_t &size, operands_of<Call> o) {
+  return Call::template invoke<typename newer_cub<Call::through>::type>(temporary, size, o);
 }
 
 template <class Call>
-cudaError_t
-perf::cub_run_to_run<Call>::scan(void *temporary, std::size_t &size,
-                                 operands<typename Call::input, typename Call::output> o) {
-  return Call::template scan<run_to_run>(temporary, size, o);
+cudaError_t perf::cub_run_to_run<Call>::invoke(void *temporary, std::size_t &size,
+                                               operands_of<Call> o) {
+  return Call::template invoke<run_to_run>(temporary, size, o);
 }
 
 namespace perf {
@@ -104,6 +130,36 @@ template struct cub_new<inclusive_scan_24_bytes>;
 template struct cub_new<inclusive_scan_32_bytes>;
 template struct cub_new<inclusive_scan_64_bytes>;
 template struct cub_new<wall_inclusive_sum>;
+template struct cub_new<select_if_0<std::int8_t>>;
+template struct cub_new<select_if_0<std::int16_t>>;
+template struct cub_new<select_if_0<std::int32_t>>;
+template struct cub_new<select_if_0<std::int64_t>>;
+template struct cub_new<select_if_50<std::int8_t>>;
+template struct cub_new<select_if_50<std::int16_t>>;
+template struct cub_new<select_if_50<std::int32_t>>;
+template struct cub_new<select_if_50<std::int64_t>>;
+template struct cub_new<select_if_100<std::int8_t>>;
+template struct cub_new<select_if_100<std::int16_t>>;
+template struct cub_new<select_if_100<std::int32_t>>;
+template struct cub_new<select_if_100<std::int64_t>>;
+template struct cub_new<select_if_50_clustered<std::int8_t>>;
+template struct cub_new<select_if_50_clustered<std::int16_t>>;
+template struct cub_new<select_if_50_clustered<std::int32_t>>;
+template struct cub_new<select_if_50_clustered<std::int64_t>>;
+template struct cub_new<select_flagged_50<std::int8_t>>;
+template struct cub_new<select_flagged_50<std::int16_t>>;
+template struct cub_new<select_flagged_50<std::int32_t>>;
+template struct cub_new<select_flagged_50<std::int64_t>>;
+template struct cub_new<partition_if_50<std::int8_t>>;
+template struct cub_new<partition_if_50<std::int16_t>>;
+template struct cub_new<partition_if_50<std::int32_t>>;
+template struct cub_new<partition_if_50<std::int64_t>>;
+template struct cub_new<unique_7>;
+template struct cub_new<unique_1000>;
+template struct cub_new<reduce_by_key_7>;
+template struct cub_new<reduce_by_key_1000>;
+template struct cub_new<run_length_encode_7>;
+template struct cub_new<run_length_encode_1000>;
 
 template struct cub_run_to_run<inclusive_sum<float>>;
 template struct cub_run_to_run<inclusive_sum<double>>;

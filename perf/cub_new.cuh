@@ -14,16 +14,14 @@ namespace perf {
 /// `Call` by the newer CUB in its default mode, in CUB's two phases.
 template <class Call>
 struct cub_new {
-  static cudaError_t scan(void *temporary, std::size_t &size,
-                          operands<typename Call::input, typename Call::output> o);
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands_of<Call> o);
 };
 
 /// `Call`, a sum of floating-point values, with `cuda::execution::determinism::run_to_run`
 /// required.
 template <class Call>
 struct cub_run_to_run {
-  static cudaError_t scan(void *temporary, std::size_t &size,
-                          operands<typename Call::input, typename Call::output> o);
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands_of<Call> o);
 };
 
 } // namespace perf

@@ -31,6 +31,15 @@ private:
   std::size_t bytes_ = 0;
 };
 
+/// The toolkit's CUB and lookback behind a door.
+template <door>
+struct libraries;
+template <>
+struct libraries<door::device_scan> {
+  using cub = ::cub::DeviceScan;
+  using lookback = ::lookback::DeviceScan;
+};
+
 struct device_memory {
   device_buffer second, source, target, expected, temporary, reference_temporary;
 };
@@ -57,7 +66,8 @@ __global__ void fill(typename Values::input *values, long long n, std::uint64_t 
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n;
        i += stride) {
-    std::uint64_t bits = seed + static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15u;
+    const auto number = static_cast<std::uint64_t>(i / Values::drawn_together);
+    std::uint64_t bits = seed + number * 0x9e3779b97f4a7c15u;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
     values[i] = Values::element(i, bits ^ (bits >> 31));
@@ -71,84 +81,129 @@ void fill_values(typename Values::input *values, long long n, std::uint64_t numb
   check(cudaGetLastError());
 }
 
+/// Bytes of n results of each kind.
 template <class Call>
-operands<typename Call::input, typename Call::output> prepare_operands(long long n) {
+constexpr std::size_t result_bytes(long long n) {
+  return n * (sizeof(typename Call::output) + (Call::has_second_output ? sizeof(int) : 0));
+}
+
+/// Bytes of the output of n elements.
+template <class Call>
+constexpr std::size_t output_bytes(long long n) {
+  return Call::shift * sizeof(typename Call::output) + result_bytes<Call>(n) +
+         (Call::has_count ? sizeof(long long) : 0);
+}
+
+/// Lets `o` write to `buffer`: its results, those of the second array, their number. All are
+/// aligned, since n is a power of two of at least 2^10.
+template <class Call>
+void set_output(operands_of<Call> &o, device_buffer &buffer) {
+  o.out = static_cast<typename Call::output *>(buffer.reserve(output_bytes<Call>(o.n)));
+  o.out += Call::shift;
+  void *behind = o.out + o.n;
+  if constexpr (Call::has_second_output) {
+    o.second_out = static_cast<int *>(behind);
+    behind = o.second_out + o.n;
+  }
+  if constexpr (Call::has_count) o.count = static_cast<long long *>(behind);
+}
+
+/// Sets what is unspecified, the output behind the last result, to zero.
+template <class Call>
+void clear_unspecified(const operands_of<Call> &o) {
+  if constexpr (Call::is_compacted) {
+    long long count = 0;
+    check(cudaMemcpy(&count, o.count, sizeof count, cudaMemcpyDeviceToHost));
+    if (count < 0 || count > o.n) return; // which the comparison reports
+    const auto unspecified = static_cast<std::size_t>(o.n - count);
+    check(cudaMemset(o.out + count, 0, unspecified * sizeof(*o.out)));
+    if constexpr (Call::has_second_output)
+      check(cudaMemset(o.second_out + count, 0, unspecified * sizeof(*o.second_out)));
+  }
+}
+
+template <class Call>
+operands_of<Call> prepare_operands(long long n) {
   using In = typename Call::input;
-  using Out = typename Call::output;
+  using Second = typename drawn<typename Call::second>::type;
   const places inputs((n + Call::shift) * static_cast<long long>(sizeof(In)));
-  const places seconds(n * static_cast<long long>(sizeof(int)));
-  int *second = nullptr;
+  const places seconds(n * static_cast<long long>(sizeof(Second)));
+  Second *second = nullptr;
   if constexpr (has_second<Call>) {
-    second = static_cast<int *>(memory().second.reserve(seconds.bytes()));
+    second = static_cast<Second *>(memory().second.reserve(seconds.bytes()));
     for (int p = 0; p < seconds.count(); ++p)
       fill_values<typename Call::second>(seconds.of_run(second, p), n, 1);
   }
   In *in = static_cast<In *>(memory().source.reserve(inputs.bytes())) + Call::shift;
   for (int p = 0; p < inputs.count(); ++p) fill_values<Call>(inputs.of_run(in, p), n);
-  Out *const out =
-      static_cast<Out *>(memory().target.reserve((n + Call::shift) * sizeof(Out))) + Call::shift;
-  return {second, in, out, n, inputs, seconds};
+  operands_of<Call> o{second, in, nullptr, nullptr, nullptr, n, inputs, seconds};
+  set_output<Call>(o, memory().target);
+  return o;
 }
 
-/// Checks `contender(operands)` against the DeviceScan of the toolkit's CUB on the same input.
-template <class Call, class Operands, class Contender>
-void check_against_cub(Operands o, Contender contender) {
-  Operands reference = o;
-  const std::size_t first = Call::shift * sizeof(*o.out);
-  const std::size_t last = first + o.n * sizeof(*o.out);
-  reference.out = static_cast<decltype(o.out)>(memory().expected.reserve(last)) + Call::shift;
+/// Checks `contender(operands)` against the toolkit's CUB on the same input.
+template <class Call, class Contender>
+void check_against_cub(const operands_of<Call> &o, Contender contender) {
+  using cub = typename libraries<Call::through>::cub;
+  operands_of<Call> reference = o;
+  set_output<Call>(reference, memory().expected);
   check_output(
-      first, last,
+      Call::shift * sizeof(*o.out), output_bytes<Call>(o.n),
       [reference] {
         std::size_t size = 0;
-        check(Call::template scan<cub::DeviceScan>(nullptr, size, reference));
+        check(Call::template invoke<cub>(nullptr, size, reference));
         void *temporary = memory().reference_temporary.reserve(size);
-        check(Call::template scan<cub::DeviceScan>(temporary, size, reference));
+        check(Call::template invoke<cub>(temporary, size, reference));
+        clear_unspecified<Call>(reference);
       },
-      [contender, o] { contender(o); });
+      [contender, o] {
+        contender(o);
+        clear_unspecified<Call>(o);
+      });
 }
 
 using timer = double (*)(const std::function<void()> &);
 
-/// Timed runs of `scan`, each on the next place of the input; the check before them has used place
-/// 0.
-template <class Scan, class Operands>
-timed_run in_turn(Scan scan, const Operands &o, timer time) {
-  return [scan, o, time, run = 0u]() mutable {
+/// Timed runs of `invoke`, each on the next place of the input; the check before them has used
+/// place 0.
+template <class Invoke, class Operands>
+timed_run in_turn(Invoke invoke, const Operands &o, timer time) {
+  return [invoke, o, time, run = 0u]() mutable {
     const Operands turned = o.of_run(++run);
-    return time([&] { scan(turned); });
+    return time([&] { invoke(turned); });
   };
 }
 
-/// A contender whose `phase(temporary, size, operands)` is a scan in CUB's two phases.
+/// A contender whose `phase(temporary, size, operands)` is the call in CUB's two phases.
 template <class Call, class Phase>
-std::function<timed_run()> two_phase_scan(Phase phase, long long n,
+std::function<timed_run()> two_phase_call(Phase phase, long long n,
                                           timer time = event_microseconds) {
   return [phase, n, time]() -> timed_run {
     const auto o = prepare_operands<Call>(n);
     std::size_t size = 0;
     check(phase(nullptr, size, o));
     void *temporary = memory().temporary.reserve(size);
-    const auto scan = [phase, temporary, size](auto operands) {
+    const auto invoke = [phase, temporary, size](const auto &operands) {
       std::size_t given = size;
       check(phase(temporary, given, operands));
     };
-    check_against_cub<Call>(o, scan);
-    return in_turn(scan, o, time);
+    check_against_cub<Call>(o, invoke);
+    return in_turn(invoke, o, time);
   };
 }
 
-template <class Call, class DeviceScan>
-std::function<timed_run()> device_scan(long long n, timer time = event_microseconds) {
-  return two_phase_scan<Call>(Call::template scan<DeviceScan>, n, time);
+template <class Call, class Device>
+std::function<timed_run()> device_call(long long n, timer time = event_microseconds) {
+  return two_phase_call<Call>(Call::template invoke<Device>, n, time);
 }
 
-/// A copy that reads and writes `bytes` in all, as many as the call.
+/// A copy that reads and writes `bytes` in all, as many as the call. Rounded up to vectors, so that
+/// the copy is aligned at both ends.
 template <class Call>
 std::function<timed_run()> memcpy_of(long long bytes, timer time) {
   return [bytes, time]() -> timed_run {
     using In = typename Call::input;
-    const std::size_t half = static_cast<std::size_t>(bytes / 2);
+    const std::size_t half = (static_cast<std::size_t>(bytes / 2) + 15) / 16 * 16;
     const places inputs(static_cast<long long>(half));
     In *const source = static_cast<In *>(memory().source.reserve(inputs.bytes()));
     void *target = memory().target.reserve(half);
@@ -167,13 +222,20 @@ std::function<timed_run()> memcpy_of(long long bytes, timer time) {
   };
 }
 
-/// Bytes that every scan must read and write. Indices are read; those that a counting_iterator
-/// computes are not.
+/// Bytes of n elements and of as many results of each kind as `results`.
+template <class Call>
+long long bytes_of(long long n, long long results) {
+  const std::size_t each =
+      sizeof(typename Call::input) +
+      (has_second<Call> ? sizeof(typename drawn<typename Call::second>::type) : 0);
+  return static_cast<long long>(n * each + result_bytes<Call>(results));
+}
+
+/// Bytes that every contender must read and write, of results their mean number. Indices are read;
+/// those that a counting_iterator computes are not.
 template <class Call>
 long long bytes_moved(long long n) {
-  const std::size_t each = sizeof(typename Call::input) + sizeof(typename Call::output) +
-                           (has_second<Call> ? sizeof(int) : 0);
-  return n * static_cast<long long>(each);
+  return bytes_of<Call>(n, Call::results(n));
 }
 
 struct contender {
@@ -186,9 +248,9 @@ template <class Call>
 std::vector<contender> newer_cub([[maybe_unused]] long long n, [[maybe_unused]] timer time) {
   std::vector<contender> all;
 #if defined(PERF_CUB_NEW)
-  all.push_back({"cub_new", two_phase_scan<Call>(cub_new<Call>::scan, n, time)});
+  all.push_back({"cub_new", two_phase_call<Call>(cub_new<Call>::invoke, n, time)});
   if constexpr (Call::has_run_to_run)
-    all.push_back({"cub_run_to_run", two_phase_scan<Call>(cub_run_to_run<Call>::scan, n, time)});
+    all.push_back({"cub_run_to_run", two_phase_call<Call>(cub_run_to_run<Call>::invoke, n, time)});
 #endif
   return all;
 }
@@ -203,7 +265,7 @@ void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
     const long long n = 1LL << e;
     if (n > Call::largest_input / static_cast<long long>(sizeof(typename Call::input))) return;
     const long long bytes = bytes_moved<Call>(n);
-    if (!fits(bytes)) {
+    if (!fits(bytes_of<Call>(n, n))) {
       std::fprintf(stderr,
                    "%s/%s: sizes from 2^%d on are left out, they do not fit the device's memory\n",
                    Call::name, Call::type().c_str(), e);
@@ -226,12 +288,13 @@ void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
 /// without a device.
 int compare_on_device(void (*add_cells)(std::vector<cell> &), int argc, char **argv);
 
-/// A call of the DeviceScan shape: lookback's, CUB's and a memcpy.
+/// A call in two phases: lookback's, CUB's and a memcpy.
 template <class Call>
 void add(std::vector<cell> &cells) {
+  using library = libraries<Call::through>;
   add_sizes<Call>(cells, event_microseconds, [](long long n) {
-    return std::vector<contender>{{"lookback", device_scan<Call, lookback::DeviceScan>(n)},
-                                  {"cub", device_scan<Call, cub::DeviceScan>(n)}};
+    return std::vector<contender>{{"lookback", device_call<Call, typename library::lookback>(n)},
+                                  {"cub", device_call<Call, typename library::cub>(n)}};
   });
 }
 

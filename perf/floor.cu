@@ -103,8 +103,8 @@ void add_floor(std::vector<perf::cell> &cells) {
     const auto add = [&](const char *contender, std::function<perf::timed_run()> prepare) {
       cells.push_back({contender, sum::name, sum::type(), n, bytes, std::move(prepare), 5, 9});
     };
-    add("lookback", perf::device_scan<sum, lookback::DeviceScan>(n));
-    add("cub", perf::device_scan<sum, cub::DeviceScan>(n));
+    add("lookback", perf::device_call<sum, lookback::DeviceScan>(n));
+    add("cub", perf::device_call<sum, cub::DeviceScan>(n));
     add("memcpy", perf::memcpy_of<sum>(bytes, perf::event_microseconds));
     add("launch",
         [] { return [] { return perf::event_microseconds([] { launch<<<1, threads>>>(); }); }; });

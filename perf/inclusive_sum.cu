@@ -23,9 +23,9 @@ void perf::add_inclusive_sum(std::vector<cell> &cells) {
   add<inclusive_sum<std::int16_t>>(cells);
   using sum = inclusive_sum<std::int32_t>;
   add_sizes<sum>(cells, event_microseconds, [](long long n) {
-    return std::vector<contender>{{"lookback", device_scan<sum, lookback::DeviceScan>(n)},
-                                  {"lookback:tree_look_back", device_scan<sum, tree_look_back>(n)},
-                                  {"cub", device_scan<sum, cub::DeviceScan>(n)}};
+    return std::vector<contender>{{"lookback", device_call<sum, lookback::DeviceScan>(n)},
+                                  {"lookback:tree_look_back", device_call<sum, tree_look_back>(n)},
+                                  {"cub", device_call<sum, cub::DeviceScan>(n)}};
   });
   add<inclusive_sum<std::int64_t>>(cells);
   add<inclusive_sum<__int128_t>>(cells);

@@ -19,9 +19,9 @@ void add_algorithms(std::vector<perf::cell> &cells) {
                                                  perf::operands<int, int> o) {
         return run(temporary, size, o.in, o.out, o.n);
       };
-      contenders.push_back({a.name, perf::two_phase_scan<sum>(phase, n)});
+      contenders.push_back({a.name, perf::two_phase_call<sum>(phase, n)});
     }
-    contenders.push_back({"cub", perf::device_scan<sum, cub::DeviceScan>(n)});
+    contenders.push_back({"cub", perf::device_call<sum, cub::DeviceScan>(n)});
     return contenders;
   });
 }

@@ -28,11 +28,13 @@ private:
   int count_;
 };
 
-template <class In, class Out>
+template <class In, class Out, class Second = int>
 struct operands {
-  const int *second; // keys, indices or addends; null unless the call reads a second array
+  const Second *second; // keys, indices, addends, flags; null unless the call reads a second array
   const In *in;
   Out *out;
+  int *second_out;  // keys or lengths; null unless the call writes a second array
+  long long *count; // null unless the call writes the number of results
   long long n;
   places inputs, seconds;
 

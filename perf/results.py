@@ -26,7 +26,8 @@ OTHER_SCANS = "cub", "cub_new", "thrust"  # in their default modes
 # The columns of the shares by bytes moved. A call is in the last one whose pattern matches.
 CALL_GROUPS = {"aligned calls": "", "by key": "by_key", "misaligned": "misaligned",
                "iterators": "_(counting_transform|zip_transform|reverse|permutation)$",
-               "structs of 12 bytes and more": "_bytes$"}
+               "structs of 12 bytes and more": "_bytes$",
+               "selections": "^(select|partition|unique|reduce_by_key|run_length_encode)_"}
 
 
 def provenance():

@@ -16,6 +16,15 @@ SUMS = "inclusive_sum", "exclusive_sum"
 GRID = [(call, kind, 1 << exponent) for call in SUMS for kind in BYTES
         for exponent in range(10, 32, 2) if exponent <= 28 or BYTES[kind] <= 4]
 
+BY_ITEM = ("select_if_0", "select_if_50", "select_if_100", "select_if_50_clustered",
+           "select_flagged_50", "partition_if_50")
+BY_SEGMENT = [f"{call}_{length}" for call in ("unique", "reduce_by_key", "run_length_encode")
+              for length in (7, 1000)]
+SELECTIONS = [(call, kind, 1 << exponent)
+              for calls, kinds in ((BY_ITEM, ("i8", "i16", "i32", "i64")), (BY_SEGMENT, ("i32", )))
+              for call in calls for kind in kinds for exponent in range(10, 32, 2)
+              if exponent <= 28 or BYTES[kind] <= 2]
+
 RUN_TO_RUN = [(call, kind, 1 << exponent) for call in SUMS for kind in ("f32", "f64")
               for exponent in range(10, 32, 2)]
 
@@ -53,12 +62,15 @@ class Target(NamedTuple):
         return f"short by {short:.1f} %" if short >= 0.05 else "short by less than 0.1 %"
 
 
-def add_aligned(times):
-    """Adds the time of the aligned sum to the rows of misaligned ones, as contender `aligned`."""
+def add_sums(times):
+    """Adds our time of the inclusive sum to the rows of the same type and size: of misaligned sums
+    as contender `aligned`, of selections as contender `inclusive_sum`."""
+    names = dict.fromkeys((call for call, _, _ in SELECTIONS), "inclusive_sum")
+    names.update((call, "aligned") for call, _, _ in times if call.startswith(MISALIGNED))
     for (call, kind, elements), row in times.items():
-        aligned = times.get(("inclusive_sum", kind, elements), {})
-        if call.startswith(MISALIGNED) and table.OURS in aligned:
-            row["aligned"] = aligned[table.OURS]
+        ours = times.get(("inclusive_sum", kind, elements), {}).get(table.OURS)
+        if call in names and ours is not None:
+            row[names[call]] = ours
 
 
 def put_at_floor(times, path):
@@ -82,6 +94,23 @@ def put_at_floor(times, path):
         if table.OURS in row and table.COPY in row:
             row[table.OURS] = max(row[table.COPY],
                                   agreements.get(max(cell[2] * BYTES[cell[1]], fewest), 0))
+
+
+def selection_targets():
+    """The targets of selections, partitions and what else keeps a part of the items."""
+    largest = [cell for cell in SELECTIONS if cell[2] == 1 << 28]
+    yield Target("selections, every cell", 1, "cub", SELECTIONS)
+    yield Target("selections, geometric mean", 1.6, "cub", SELECTIONS, mean=True)
+    for kinds, bound in (("i32", "i64"), 0.9), (("i16", ), 0.8), (("i8", ), 0.6):
+        title = f"select_if, select_flagged, partition_if, {', '.join(kinds)}, 2^28"
+        yield Target(title, bound, table.COPY,
+                     [cell for cell in largest if cell[0] in BY_ITEM and cell[1] in kinds],
+                     beside=("cub", ))
+    yield Target("unique, reduce_by_key, run_length_encode, 2^28", 0.85, table.COPY,
+                 [cell for cell in largest if cell[0] in BY_SEGMENT], beside=("cub", ))
+    yield Target("selections of up to 2^18", 1.15, "inclusive_sum",
+                 [cell for cell in SELECTIONS if cell[2] <= 1 << 18], at_most=True,
+                 beside=("cub", ))
 
 
 def targets(times):
@@ -121,6 +150,7 @@ def targets(times):
     for exponent, bound in (16, 3.5), (20, 3.5), (24, 1.6), (28, 1.3):
         yield Target(f"f32 exclusive sum of 2^{exponent}", bound, "cub_run_to_run",
                      [("exclusive_sum", "f32", 1 << exponent)])
+    yield from selection_targets()
 
 
 class Outcome:
@@ -187,7 +217,7 @@ def judge(times, floor=None):
     times = {cell: dict(row) for cell, row in times.items()}
     if floor:
         put_at_floor(times, floor)
-    add_aligned(times)
+    add_sums(times)
     return [Outcome(target, times) for target in targets(times)]
 
 

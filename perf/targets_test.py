@@ -21,6 +21,12 @@ MISALIGNED = "inclusive sums misaligned by one element, 2^28"
 NEW_EVERY_CELL = "newer CUB: every cell of every call"
 NEW_MEAN = "newer CUB: the grid of sums, geometric mean"
 RUN_TO_RUN = "f32 and f64 sums of 2^10 to 2^30, geometric mean"
+SELECTIONS, SELECTIONS_MEAN = "selections, every cell", "selections, geometric mean"
+SELECTIONS_WIDE, SELECTIONS_I16, SELECTIONS_I8 = (
+    f"select_if, select_flagged, partition_if, {kinds}, 2^28"
+    for kinds in ("i32, i64", "i16", "i8"))
+SELECTIONS_BY_SEGMENT = "unique, reduce_by_key, run_length_encode, 2^28"
+SELECTIONS_SMALL = "selections of up to 2^18"
 BY_KEY, WALL = "inclusive_sum_by_key, segments of 7 and 1000, 2^28", "a whole Thrust call, 2^10"
 
 # (call, type, elements, contender): every target is reached. lookback takes 2 microseconds, CUB 8,
@@ -31,6 +37,13 @@ CALLS = {("inclusive_max", "i32"), ("inclusive_affine", "f32x2"), ("exclusive_su
          ("inclusive_sum_by_key_1000", "i32"), ("wall_inclusive_sum", "i32")}
 CALLS |= {(f"{way}clusive_sum", kind) for way in ("in", "ex")
           for kind in "i8 i16 i32 i64 i128 f32 f64".split()}
+SELECTING = {(call, kind) for call in ("select_if_0", "select_if_50", "select_if_100",
+                                       "select_if_50_clustered", "select_flagged_50",
+                                       "partition_if_50") for kind in "i8 i16 i32 i64".split()}
+SELECTING |= {(f"{call}_{length}", "i32") for call in ("unique", "reduce_by_key",
+                                                       "run_length_encode")
+              for length in (7, 1000)}
+CALLS |= SELECTING
 REACHED = {(call, kind, 1 << exponent, contender): us for call, kind in CALLS
            for exponent in range(10, 32, 2)
            if exponent < 30 or kind in ("i8", "i16", "i32", "f32", "f64")
@@ -70,7 +83,7 @@ class Targets(unittest.TestCase):
         """`changes` by cell and contender, None for no row; `verdicts` of the missed targets."""
         rows = {key: us for key, us in {**REACHED, **changes}.items() if us is not None}
         status, lines = run(rows, "--strict")
-        self.assertEqual(len(lines), 21)
+        self.assertEqual(len(lines), 28)
         self.assertEqual(
             {title: line[-1] for title, line in lines.items() if line[-1] != "reached"}, verdicts)
         self.assertEqual(status, 1 if verdicts else 0)
@@ -107,7 +120,29 @@ class Targets(unittest.TestCase):
         self.ours("wall_inclusive_sum", "i32", 10, 2.6, {WALL: "short by 3.8 %"})
 
     def test_missed_by_the_mean(self):
-        self.expect({key: 3.2 for key in REACHED if key[3] == "cub"}, {MEAN: "short by 5.9 %"})
+        def cub_takes(us, selecting):
+            return {
+                key: us for key in REACHED
+                if key[3] == "cub" and (key[:2] in SELECTING) == selecting
+            }
+
+        self.expect(cub_takes(3.2, False), {MEAN: "short by 5.9 %"})
+        self.expect(cub_takes(3.04, True), {SELECTIONS_MEAN: "short by 5.0 %"})
+
+    def test_missed_by_selections(self):
+        self.ours("select_if_0", "i64", 20, 8.08, {SELECTIONS: "short by 1.0 %"})
+        self.ours("unique_1000", "i32", 22, 8.08, {SELECTIONS: "short by 1.0 %"})
+        self.ours("select_if_50_clustered", "i64", 28, 2 / 0.81,
+                  {SELECTIONS_WIDE: "short by 10.0 %"})
+        self.ours("partition_if_50", "i32", 28, 2 / 0.81, {SELECTIONS_WIDE: "short by 10.0 %"})
+        self.ours("select_flagged_50", "i16", 28, 2 / 0.72, {SELECTIONS_I16: "short by 10.0 %"})
+        self.ours("select_if_100", "i8", 28, 2 / 0.54, {SELECTIONS_I8: "short by 10.0 %"})
+        for call in "unique_7", "reduce_by_key_7", "run_length_encode_1000":
+            self.ours(call, "i32", 28, 2 / 0.765, {SELECTIONS_BY_SEGMENT: "short by 10.0 %"})
+        self.ours("select_if_50", "i8", 18, 2.3, {})  # at the bound
+        self.ours("select_if_50", "i8", 18, 2.3 / 0.9, {SELECTIONS_SMALL: "short by 10.0 %"})
+        self.expect({("inclusive_sum", "i16", 1 << 10, "lookback"): 1.6}, {
+            SELECTIONS_SMALL: "short by 8.0 %"})
 
     def test_missed_against_a_newer_cub(self):
         cell = "inclusive_sum_by_key_7", "i32", 1 << 14  # not in the grid of sums
@@ -128,7 +163,7 @@ class Targets(unittest.TestCase):
 
     def test_not_measured(self):
         self.expect({("wall_inclusive_sum", "i32", 1 << 10, "lookback"): None},
-                    {WALL: "not measured", NEW_EVERY_CELL: "not measured: 1 of 248"})
+                    {WALL: "not measured", NEW_EVERY_CELL: "not measured: 1 of 572"})
         self.expect({key: None for key in REACHED if "misaligned" in key[0]},
                     {MISALIGNED: "not measured"})
         newer = {key for key in REACHED if key[3] in ("cub_new", "cub_run_to_run")}

@@ -26,7 +26,7 @@ void perf::add_wall_inclusive_sum(std::vector<cell> &cells) {
   add_sizes<wall_inclusive_sum>(cells, wall_microseconds, [](long long n) {
     return std::vector<contender>{
         {"lookback", thrust_call(lookback::par, n)},
-        {"cub", device_scan<wall_inclusive_sum, cub::DeviceScan>(n, wall_microseconds)},
+        {"cub", device_call<wall_inclusive_sum, cub::DeviceScan>(n, wall_microseconds)},
         {"thrust", thrust_call(thrust::cuda::par, n)}};
   });
 }

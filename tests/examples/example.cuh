@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What both examples need around their scan: the processor they run on, their arguments, their exit
-// status.
+// What the examples need around their scans: the processor they run on, arguments, files, progress,
+// exit status.
 #pragma once
 
 #include <lookback/execution_policy.cuh>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -76,6 +77,31 @@ inline std::ifstream open(const std::string &path) {
   if (!file) throw bad_input("cannot open '" + path + "': " + std::strerror(errno));
   return file;
 }
+
+/// As many of the next n bytes as the file has.
+inline std::size_t read(std::ifstream &file, const std::string &path, char *bytes, std::size_t n) {
+  errno = 0;
+  file.read(bytes, std::streamsize(n));
+  if (file.bad()) throw bad_input("cannot read '" + path + "': " + std::strerror(errno));
+  return std::size_t(file.gcount());
+}
+
+/// Says on stderr how far a large file is, every 10 %.
+class progress {
+public:
+  progress(const char *stage, std::uint64_t size)
+      : stage(stage), size(size > (64 << 20) ? size : 0) {}
+  void operator()(std::uint64_t done) {
+    // A file may grow while it is read: nothing beyond 100 %.
+    if (size == 0 || std::min(done, size) * 10 / size <= tenths) return;
+    tenths = std::min(done, size) * 10 / size;
+    std::fprintf(stderr, "%s: %d %% of %.1f GB\n", stage, int(tenths * 10), size * 1e-9);
+  }
+
+private:
+  const char *stage;
+  std::uint64_t size, tenths = 0;
+};
 
 /// The exit status of `program(arguments)`, after a message where it is not 0.
 template <class Program>

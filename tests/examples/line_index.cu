@@ -17,7 +17,6 @@
 #include <thrust/transform_scan.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 
 namespace {
@@ -76,36 +75,11 @@ std::string summary(std::uint64_t lines, std::uint64_t bytes, line longest) {
          std::to_string(longest.length) + " bytes";
 }
 
-/// Says on stderr how far a large file is, every 10 %.
-class progress {
-public:
-  progress(const char *stage, std::uint64_t size)
-      : stage(stage), size(size > (64 << 20) ? size : 0) {}
-  void operator()(std::uint64_t done) {
-    // A file may grow while it is read: nothing beyond 100 %.
-    if (size == 0 || std::min(done, size) * 10 / size <= tenths) return;
-    tenths = std::min(done, size) * 10 / size;
-    std::fprintf(stderr, "%s: %d %% of %.1f GB\n", stage, int(tenths * 10), size * 1e-9);
-  }
-
-private:
-  const char *stage;
-  std::uint64_t size, tenths = 0;
-};
-
-/// As many of the next n bytes as the file has.
-std::size_t read(std::ifstream &file, const std::string &path, char *bytes, std::size_t n) {
-  errno = 0;
-  file.read(bytes, std::streamsize(n));
-  if (file.bad()) throw example::bad_input("cannot read '" + path + "': " + std::strerror(errno));
-  return std::size_t(file.gcount());
-}
-
 /// Indexes the file and returns its summary. Of several longest lines the first counts.
 std::string index_file(const std::string &path, std::uint64_t size, std::size_t chunk_bytes,
                        line_starts &index) {
   std::ifstream file = example::open(path);
-  progress show("indexing", size);
+  example::progress show("indexing", size);
   line longest;
   // The line ends before byte `end` of the text, with these two bytes.
   const auto finish_line = [&](std::uint64_t number, std::uint64_t end, char last_but_one,
@@ -117,7 +91,7 @@ std::string index_file(const std::string &path, std::uint64_t size, std::size_t 
 
   std::vector<char> chunk(chunk_bytes + 2); // the two bytes before the chunk, then the chunk
   chunk[1] = '\n';                          // the first line starts as if after a newline
-  while (const std::size_t n = read(file, path, chunk.data() + 2, chunk_bytes)) {
+  while (const std::size_t n = example::read(file, path, chunk.data() + 2, chunk_bytes)) {
     const std::uint64_t offset = index.text_bytes;
     const std::size_t known = index.all.size();
     index.append(chunk.data() + 1, n);
@@ -136,7 +110,7 @@ std::string index_file(const std::string &path, std::uint64_t size, std::size_t 
 /// in the index.
 std::string serial_pass(const std::string &path, std::uint64_t size, const line_starts &index) {
   std::ifstream file = example::open(path);
-  progress show("checking", size);
+  example::progress show("checking", size);
   line longest;
   std::uint64_t position = 0, lines = 0, start = 0;
   const auto finish_line = [&](std::uint64_t length) {
@@ -145,7 +119,7 @@ std::string serial_pass(const std::string &path, std::uint64_t size, const line_
 
   std::vector<char> block(1 << 20);
   char previous = '\n';
-  while (const std::size_t n = read(file, path, block.data(), block.size())) {
+  while (const std::size_t n = example::read(file, path, block.data(), block.size())) {
     for (std::size_t i = 0; i < n; ++i, ++position) {
       if (previous == '\n') {
         start = position;
