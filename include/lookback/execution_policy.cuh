@@ -121,13 +121,14 @@ struct uses_pool<par_nosync_on_stream> : std::true_type {};
 
 inline namespace LOOKBACK_DEFAULT_STREAM {
 
-/// Thrust policy: scans run on lookback, every other algorithm on Thrust's CUDA backend.
+/// Thrust policy: scans and selections run on lookback, every other algorithm on Thrust's CUDA
+/// backend.
 ///
 /// @code{.unparsed}
 /// thrust::inclusive_scan(lookback::par.on(stream), first, last, result, op);
 /// @endcode
 ///
-/// The calls are @ref thrust_scans.
+/// The calls are @ref thrust_scans and @ref thrust_selections.
 ///
 /// - *Stream*: `par.on(stream)` runs on `stream`; otherwise the default stream of the translation
 ///   unit that makes the call (nvcc's `--default-stream`). A call returns when its results are
@@ -143,8 +144,8 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// @ingroup policies
 LOOKBACK_GLOBAL_CONSTANT par_t par{};
 
-/// lookback::par without the wait: a call may return before its results are written. They are
-/// visible to later work on the same stream.
+/// lookback::par without the wait: a scan may return before its results are written. They are
+/// visible to later work on the same stream. A selection waits for the number of its results.
 /// @ingroup policies
 LOOKBACK_GLOBAL_CONSTANT par_nosync_t par_nosync{};
 

@@ -17,6 +17,7 @@
 /// | `<lookback/axis_scan.cuh>` | @ref axes, on the CPU |
 /// | `<lookback/device_scan.cuh>` | @ref cub_scans |
 /// | `<lookback/device_select.cuh>`, `<lookback/device_partition.cuh>` | @ref cub_selections |
+/// | `<lookback/device_reduce.cuh>`, `<lookback/device_run_length_encode.cuh>` | the same |
 /// | `<lookback/catalogue.cuh>` | @ref strategies |
 /// | `<lookback/block_scan.cuh>` | @ref block_scans |
 /// | `<lookback/lookback.cuh>` | all of the above |
@@ -39,8 +40,8 @@
 /// @ingroup doors
 
 /// @defgroup cub_selections CUB's selections
-/// lookback::DeviceSelect and lookback::DevicePartition in place of `cub::DeviceSelect` and
-/// `cub::DevicePartition`. Include neither Thrust nor CUB.
+/// lookback::DeviceSelect, lookback::DevicePartition, lookback::DeviceReduce and
+/// lookback::DeviceRunLengthEncode in place of CUB's classes. Include neither Thrust nor CUB.
 /// @ingroup doors
 
 /// @defgroup policies Policies
@@ -66,6 +67,8 @@
 #if defined(__CUDACC__)
 #include <lookback/catalogue.cuh>
 #include <lookback/device_partition.cuh>
+#include <lookback/device_reduce.cuh>
+#include <lookback/device_run_length_encode.cuh>
 #include <lookback/device_scan.cuh>
 #include <lookback/device_select.cuh>
 #endif

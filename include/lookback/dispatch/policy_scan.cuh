@@ -24,8 +24,8 @@ inline namespace LOOKBACK_ABI {
 
 /// Base of lookback's CUDA policies, for policies of a program's own.
 ///
-/// It derives from Thrust's CUDA policy, so every algorithm that is not a scan runs on Thrust's
-/// CUDA backend. For scans, lookback's overloads are a better match than Thrust's.
+/// It derives from Thrust's CUDA policy, so every algorithm that is neither a scan nor a selection
+/// runs on Thrust's CUDA backend. For these, lookback's overloads are a better match than Thrust's.
 /// @ingroup policies
 template <class Derived>
 struct execution_policy : thrust::cuda_cub::execution_policy<Derived> {};
