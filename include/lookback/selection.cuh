@@ -91,6 +91,7 @@ struct host_selections {
                                               const Values &values, const KeysOut &keys_result,
                                               const ValuesOut &values_result, const Equal &equal,
                                               const Operator &op) const {
+    if (n == 0) return {keys_result, values_result};
     return detail::reduce_runs(keys, n, values, keys_result, values_result, equal, op);
   }
 };
@@ -107,13 +108,14 @@ auto run_selection([[maybe_unused]] const Policy &policy, const Arguments &...ar
 #endif
 }
 
-/// Runs a call over n items: on the policy's system, or in device code in this thread alone. For
-/// n <= 0 returns `nothing`, having called nothing.
+/// Runs a call over n items: on the policy's system, or in device code in this thread alone. n <= 0
+/// counts as 0.
 LOOKBACK_NO_EXECUTION_CHECK
-template <class Call, class Policy, class Nothing, class... Arguments>
-LOOKBACK_HOST_DEVICE Nothing selection_call(const Policy &policy, std::ptrdiff_t n,
-                                            const Nothing &nothing, const Arguments &...arguments) {
-  if (n <= 0) return nothing;
+template <class Call, class Policy, class... Arguments>
+LOOKBACK_HOST_DEVICE auto selection_call(const Policy &policy, std::ptrdiff_t items,
+                                         const Arguments &...arguments)
+    -> decltype(run_selection<Call>(policy, items, arguments...)) {
+  const std::ptrdiff_t n = items > 0 ? items : 0;
 #if LOOKBACK_IN_DEVICE_CODE
   // Not called, but this pass of the compiler must meet the kernels that the host launches.
   if (false) run_selection<Call>(policy, n, arguments...);
@@ -121,7 +123,7 @@ LOOKBACK_HOST_DEVICE Nothing selection_call(const Policy &policy, std::ptrdiff_t
     return serial_selections{}(Call{}, n, arguments...);
   } else {
     simt::trap(); // lookback::host has no threads here, and predicates need not run on a device
-    return nothing;
+    __builtin_unreachable();
   }
 #else
   return run_selection<Call>(policy, n, arguments...);
@@ -185,8 +187,8 @@ template <class Policy, class Input, class Output, class Predicate,
           detail::if_selects<Policy, Input, Output> = 0>
 LOOKBACK_HOST_DEVICE Output copy_if(const Policy &policy, Input first, Input last, Output result,
                                     Predicate predicate) {
-  return detail::selection_call<detail::kept_copy<true>>(policy, last - first, result, first,
-                                                         result, predicate);
+  return detail::selection_call<detail::kept_copy<true>>(policy, last - first, first, result,
+                                                         predicate);
 }
 /// Copies every x(i) with predicate(s(i)).
 LOOKBACK_NO_EXECUTION_CHECK
@@ -194,8 +196,8 @@ template <class Policy, class Input, class Stencil, class Output, class Predicat
           detail::if_selects<Policy, Input, Stencil, Output> = 0>
 LOOKBACK_HOST_DEVICE Output copy_if(const Policy &policy, Input first, Input last, Stencil stencil,
                                     Output result, Predicate predicate) {
-  return detail::selection_call<detail::kept_copy<true>>(policy, last - first, result, first,
-                                                         result, predicate, stencil);
+  return detail::selection_call<detail::kept_copy<true>>(policy, last - first, first, result,
+                                                         predicate, stencil);
 }
 
 /// Copies every x(i) without predicate(x(i)).
@@ -204,8 +206,8 @@ template <class Policy, class Input, class Output, class Predicate,
           detail::if_selects<Policy, Input, Output> = 0>
 LOOKBACK_HOST_DEVICE Output remove_copy_if(const Policy &policy, Input first, Input last,
                                            Output result, Predicate predicate) {
-  return detail::selection_call<detail::kept_copy<false>>(policy, last - first, result, first,
-                                                          result, predicate);
+  return detail::selection_call<detail::kept_copy<false>>(policy, last - first, first, result,
+                                                          predicate);
 }
 /// Copies every x(i) without predicate(s(i)).
 LOOKBACK_NO_EXECUTION_CHECK
@@ -213,8 +215,8 @@ template <class Policy, class Input, class Stencil, class Output, class Predicat
           detail::if_selects<Policy, Input, Stencil, Output> = 0>
 LOOKBACK_HOST_DEVICE Output remove_copy_if(const Policy &policy, Input first, Input last,
                                            Stencil stencil, Output result, Predicate predicate) {
-  return detail::selection_call<detail::kept_copy<false>>(policy, last - first, result, first,
-                                                          result, predicate, stencil);
+  return detail::selection_call<detail::kept_copy<false>>(policy, last - first, first, result,
+                                                          predicate, stencil);
 }
 /// Copies every x(i) that is not equal to `value`.
 LOOKBACK_NO_EXECUTION_CHECK
@@ -256,9 +258,8 @@ template <class Policy, class Input, class Kept, class Rejected, class Predicate
 LOOKBACK_HOST_DEVICE thrust::pair<Kept, Rejected>
 partition_copy(const Policy &policy, Input first, Input last, Kept kept, Rejected rejected,
                Predicate predicate) {
-  return detail::selection_call<detail::parted_copy>(policy, last - first,
-                                                     thrust::pair<Kept, Rejected>{kept, rejected},
-                                                     first, kept, rejected, predicate);
+  return detail::selection_call<detail::parted_copy>(policy, last - first, first, kept, rejected,
+                                                     predicate);
 }
 /// Copies every x(i) with predicate(s(i)) to `kept`, and every other one to `rejected`. Returns
 /// both ends.
@@ -268,9 +269,8 @@ template <class Policy, class Input, class Stencil, class Kept, class Rejected, 
 LOOKBACK_HOST_DEVICE thrust::pair<Kept, Rejected>
 partition_copy(const Policy &policy, Input first, Input last, Stencil stencil, Kept kept,
                Rejected rejected, Predicate predicate) {
-  return detail::selection_call<detail::parted_copy>(policy, last - first,
-                                                     thrust::pair<Kept, Rejected>{kept, rejected},
-                                                     first, kept, rejected, predicate, stencil);
+  return detail::selection_call<detail::parted_copy>(policy, last - first, first, kept, rejected,
+                                                     predicate, stencil);
 }
 /// partition_copy() with the same arguments.
 LOOKBACK_NO_EXECUTION_CHECK
@@ -297,7 +297,7 @@ LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Iterator, class Predicate, detail::if_parts<Policy, Iterator> = 0>
 LOOKBACK_HOST_DEVICE Iterator partition(const Policy &policy, Iterator first, Iterator last,
                                         Predicate predicate) {
-  return detail::selection_call<detail::parting>(policy, last - first, first, first, predicate);
+  return detail::selection_call<detail::parting>(policy, last - first, first, predicate);
 }
 /// Moves every x(i) with predicate(s(i)) before the others, in place. Returns the first of the
 /// others.
@@ -306,8 +306,7 @@ template <class Policy, class Iterator, class Stencil, class Predicate,
           detail::if_parts<Policy, Iterator, Stencil> = 0>
 LOOKBACK_HOST_DEVICE Iterator partition(const Policy &policy, Iterator first, Iterator last,
                                         Stencil stencil, Predicate predicate) {
-  return detail::selection_call<detail::parting>(policy, last - first, first, first, predicate,
-                                                 stencil);
+  return detail::selection_call<detail::parting>(policy, last - first, first, predicate, stencil);
 }
 /// partition() with the same arguments.
 LOOKBACK_NO_EXECUTION_CHECK
@@ -331,8 +330,7 @@ template <class Policy, class Input, class Output, class Equal = equal_to,
           detail::if_selects<Policy, Input, Output> = 0>
 LOOKBACK_HOST_DEVICE Output unique_copy(const Policy &policy, Input first, Input last,
                                         Output result, Equal equal = {}) {
-  return detail::selection_call<detail::heads_copy>(policy, last - first, result, first, result,
-                                                    equal);
+  return detail::selection_call<detail::heads_copy>(policy, last - first, first, result, equal);
 }
 /// Keeps x(0), and every x(i) without equal(x(i - 1), x(i)), in place.
 LOOKBACK_NO_EXECUTION_CHECK
@@ -347,8 +345,7 @@ LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Input, class Equal = equal_to, detail::if_selects<Policy, Input> = 0>
 LOOKBACK_HOST_DEVICE typename std::iterator_traits<Input>::difference_type
 unique_count(const Policy &policy, Input first, Input last, Equal equal = {}) {
-  using count = typename std::iterator_traits<Input>::difference_type;
-  return detail::selection_call<detail::heads_count>(policy, last - first, count{}, first, equal);
+  return detail::selection_call<detail::heads_count>(policy, last - first, first, equal);
 }
 
 /// Copies x(0) and its value, and every x(i) without equal(x(i - 1), x(i)) and its value. Returns
@@ -359,9 +356,8 @@ template <class Policy, class Keys, class Values, class KeysOut, class ValuesOut
 LOOKBACK_HOST_DEVICE thrust::pair<KeysOut, ValuesOut>
 unique_by_key_copy(const Policy &policy, Keys first, Keys last, Values values, KeysOut keys_result,
                    ValuesOut values_result, Equal equal = {}) {
-  return detail::selection_call<detail::head_pairs_copy>(
-      policy, last - first, thrust::pair<KeysOut, ValuesOut>{keys_result, values_result}, first,
-      values, keys_result, values_result, equal);
+  return detail::selection_call<detail::head_pairs_copy>(policy, last - first, first, values,
+                                                         keys_result, values_result, equal);
 }
 /// Keeps x(0) and its value, and every x(i) without equal(x(i - 1), x(i)) and its value, in place.
 /// Returns both ends.
@@ -389,9 +385,8 @@ template <class Policy, class Keys, class Values, class KeysOut, class ValuesOut
 LOOKBACK_HOST_DEVICE thrust::pair<KeysOut, ValuesOut>
 reduce_by_key(const Policy &policy, Keys first, Keys last, Values values, KeysOut keys_result,
               ValuesOut values_result, Equal equal = {}, Operator op = {}) {
-  return detail::selection_call<detail::runs_reduction>(
-      policy, last - first, thrust::pair<KeysOut, ValuesOut>{keys_result, values_result}, first,
-      values, keys_result, values_result, equal, op);
+  return detail::selection_call<detail::runs_reduction>(policy, last - first, first, values,
+                                                        keys_result, values_result, equal, op);
 }
 
 /// @}

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <thrust/partition.h>
+#include <thrust/remove.h>
 #include <thrust/scan.h>
 #include <thrust/system_error.h>
 
@@ -70,6 +71,29 @@ TEST_CASE(
     CHECK(is_no_device(error_of(lookback::par_nosync, count)));
     CHECK(is_no_device(error_of(lookback::par.on(cudaStreamPerThread), count)));
   }
+}
+
+TEST_CASE("selections without a device: the error, and thrust::system_error") {
+  std::vector<std::uint32_t> data(n);
+  std::uint32_t number = 0;
+  std::size_t bytes = std::size_t{1} << 20;
+  std::vector<char> temporary(bytes);
+  CHECK(is_no_device(lookback::DeviceReduce::ReduceByKey(temporary.data(), bytes, data.data(),
+                                                         data.data(), data.data(), data.data(),
+                                                         &number, lookback::plus{}, n)));
+  CHECK(is_no_device(lookback::DeviceSelect::Unique(temporary.data(), bytes, data.data(),
+                                                    data.data(), &number, n)));
+  const auto error_of = [&](int count) {
+    try {
+      thrust::remove(lookback::par, data.data(), data.data() + count, 0u);
+    } catch (const thrust::system_error &error) {
+      return static_cast<cudaError_t>(error.code().value());
+    }
+    return cudaSuccess;
+  };
+  CHECK(is_no_device(error_of(100)));
+  CHECK(is_no_device(error_of(n)));
+  CHECK_EQ(error_of(0), cudaSuccess);
 }
 
 TEST_CASE("lookback::host without a device") {

@@ -13,7 +13,7 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-// The selections of Thrust. Each is a call of a system of selections with its tag, n > 0, and the
+// The selections of Thrust. Each is a call of a system of selections with its tag, n >= 0, and the
 // arguments below. `rule...` is a predicate, or a predicate and a stencil.
 template <bool Wanted>
 struct kept_copy {};       // first, result, rule...: copies items for which the predicate is Wanted
@@ -149,7 +149,7 @@ struct serial_selections {
         reduction.append(op, value);
       }
     }
-    values_result[runs - 1] = reduction.value();
+    if (runs > 0) values_result[runs - 1] = reduction.value();
     return {keys_result + runs, values_result + runs};
   }
 

@@ -54,7 +54,7 @@ using selection_strategies =
 
 inline namespace LOOKBACK_DEFAULT_STREAM {
 
-/// Runs the selection `make(count, items)` from n > 0 items by `algorithm`, where `*count` is the
+/// Runs the selection `make(count, items)` from n items by `algorithm`, where `*count` is the
 /// place of the number, and `items` memory for n elements of type T (void: none). Then calls
 /// `finish(number, items, stream)`, and returns the number. Throws thrust::system_error with CUDA's
 /// status; whatever was allocated is freed, in stream order, either way.
@@ -63,6 +63,7 @@ LOOKBACK_HOST_INLINE std::int64_t
 selection_by(const Algorithm &, const thrust::cuda_cub::execution_policy<Derived> &exec,
              std::int64_t n, Make make, Finish finish) {
   using thrust::cuda_cub::throw_on_error;
+  if (n == 0) return 0;
   using strategies = selection_strategies<Algorithm>;
   using scratch = std::conditional_t<std::is_void<T>::value, char, T>;
   auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
