@@ -12,26 +12,38 @@ inline namespace LOOKBACK_ABI {
 
 /// Partitions of device memory with the names and parameters of `cub::DevicePartition`.
 ///
-/// These calls share the requirements and errors of lookback::DeviceSelect. With one output, the
+/// These calls share the requirements and errors of lookback::DeviceSelect, and exist in one phase
+/// as its calls do. With one output, the
 /// selected elements go to its beginning in their order, and the others to the end of the
 /// `num_items` results, in reverse order. No output may overlap the input.
 ///
 /// @ingroup cub_selections
 struct DevicePartition {
 private:
-  template <class Strategies, class Items, class Which, class Output, class Counter, class Count>
-  static cudaError_t partition(void *storage, std::size_t &bytes, Items items, Which which,
-                               Output output, Counter counter, Count num_items,
-                               cudaStream_t stream) {
-    const auto from = detail::plain_memory(items);
+  template <class Items, class Which, class Output, class Counter, class Count>
+  static auto partition(Items items, Which which, Output output, Counter counter, Count num_items) {
     const auto to = detail::output_of<detail::value_t<Items>>(output);
     using rejected = detail::rejected_from_end<std::decay_t<decltype(to)>>;
-    const std::int64_t n = detail::item_count(num_items);
-    return detail::select_by<Strategies>(
-        storage, bytes,
-        detail::make_selection(from, which, to, rejected{to, static_cast<std::uint64_t>(n)},
-                               counter),
-        n, detail::launcher(stream));
+    const auto n = static_cast<std::uint64_t>(detail::item_count(num_items));
+    return detail::make_selection(detail::plain_memory(items), which, to, rejected{to, n}, counter);
+  }
+  template <class Flags>
+  static auto by_flags(Flags flags) {
+    const auto stencil = detail::plain_memory(flags);
+    return detail::by_stencil<std::decay_t<decltype(stencil)>, detail::is_set, true>{{}, stencil};
+  }
+  template <class Predicate>
+  static auto by_predicate(Predicate predicate) {
+    return detail::by_predicate<Predicate, true>{predicate};
+  }
+  template <class Input, class First, class Second, class Rest, class Counters, class InFirst,
+            class InSecond>
+  static auto three_parts(Input input, First first, Second second, Rest rest, Counters counters,
+                          InFirst in_first, InSecond in_second) {
+    using item = detail::value_t<Input>;
+    return detail::make_three_parts(detail::plain_memory(input), in_first, in_second,
+                                    detail::output_of<item>(first), detail::output_of<item>(second),
+                                    detail::output_of<item>(rest), counters);
   }
 
 public:
@@ -41,21 +53,43 @@ public:
   static cudaError_t Flagged(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                              Flags d_flags, Output d_out, Counter d_num_selected_out,
                              Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
-    const auto stencil = detail::plain_memory(d_flags);
-    return partition<detail::strategies<Algorithm...>>(
-        d_temp_storage, temp_storage_bytes, d_in,
-        detail::by_stencil<std::decay_t<decltype(stencil)>, detail::is_set, true>{{}, stencil},
-        d_out, d_num_selected_out, num_items, stream);
+    return detail::select_by<detail::strategies<Algorithm...>>(
+        d_temp_storage, temp_storage_bytes,
+        partition(d_in, by_flags(d_flags), d_out, d_num_selected_out, num_items),
+        detail::item_count(num_items), detail::launcher(stream));
   }
+  /// In one phase.
+  template <class Input, class Flags, class Output, class Counter, class Count,
+            class Env = detail::default_environment, detail::if_sequence<Flags> = 0,
+            detail::if_count<Count> = 0>
+  [[nodiscard]] static cudaError_t Flagged(Input d_in, Flags d_flags, Output d_out,
+                                           Counter d_num_selected_out, Count num_items,
+                                           const Env &env = {}) {
+    return detail::select_in(
+        env, partition(d_in, by_flags(d_flags), d_out, d_num_selected_out, num_items),
+        detail::item_count(num_items));
+  }
+
   /// Selects every x(i) with `select_op(x(i))`.
   template <class Input, class Output, class Counter, class Count, class SelectOp,
             class... Algorithm, detail::if_count<Count> = 0>
   static cudaError_t If(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                         Output d_out, Counter d_num_selected_out, Count num_items,
                         SelectOp select_op, cudaStream_t stream = nullptr, Algorithm...) {
-    return partition<detail::strategies<Algorithm...>>(
-        d_temp_storage, temp_storage_bytes, d_in, detail::by_predicate<SelectOp, true>{select_op},
-        d_out, d_num_selected_out, num_items, stream);
+    return detail::select_by<detail::strategies<Algorithm...>>(
+        d_temp_storage, temp_storage_bytes,
+        partition(d_in, by_predicate(select_op), d_out, d_num_selected_out, num_items),
+        detail::item_count(num_items), detail::launcher(stream));
+  }
+  /// In one phase.
+  template <class Input, class Output, class Counter, class Count, class SelectOp,
+            class Env = detail::default_environment, detail::if_sequence<Output> = 0,
+            detail::if_count<Count> = 0>
+  [[nodiscard]] static cudaError_t If(Input d_in, Output d_out, Counter d_num_selected_out,
+                                      Count num_items, SelectOp select_op, const Env &env = {}) {
+    return detail::select_in(
+        env, partition(d_in, by_predicate(select_op), d_out, d_num_selected_out, num_items),
+        detail::item_count(num_items));
   }
 
   /// Three parts, each in its order: every x(i) with `select_first_part_op(x(i))` goes to
@@ -69,14 +103,25 @@ public:
                         Counters d_num_selected_out, Count num_items,
                         SelectFirst select_first_part_op, SelectSecond select_second_part_op,
                         cudaStream_t stream = nullptr, Algorithm...) {
-    using item = detail::value_t<Input>;
     return detail::select_by<detail::strategies<Algorithm...>>(
         d_temp_storage, temp_storage_bytes,
-        detail::make_three_parts(detail::plain_memory(d_in), select_first_part_op,
-                                 select_second_part_op, detail::output_of<item>(d_first_part_out),
-                                 detail::output_of<item>(d_second_part_out),
-                                 detail::output_of<item>(d_unselected_out), d_num_selected_out),
+        three_parts(d_in, d_first_part_out, d_second_part_out, d_unselected_out, d_num_selected_out,
+                    select_first_part_op, select_second_part_op),
         detail::item_count(num_items), detail::launcher(stream));
+  }
+  /// In one phase.
+  template <class Input, class First, class Second, class Rest, class Counters, class Count,
+            class SelectFirst, class SelectSecond, class Env = detail::default_environment,
+            detail::if_sequence<First> = 0, detail::if_count<Count> = 0>
+  [[nodiscard]] static cudaError_t If(Input d_in, First d_first_part_out, Second d_second_part_out,
+                                      Rest d_unselected_out, Counters d_num_selected_out,
+                                      Count num_items, SelectFirst select_first_part_op,
+                                      SelectSecond select_second_part_op, const Env &env = {}) {
+    return detail::select_in(env,
+                             three_parts(d_in, d_first_part_out, d_second_part_out,
+                                         d_unselected_out, d_num_selected_out, select_first_part_op,
+                                         select_second_part_op),
+                             detail::item_count(num_items));
   }
 };
 

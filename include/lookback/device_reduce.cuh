@@ -30,7 +30,7 @@ struct DeviceReduce {
   /// The results of run r go to `d_unique_out[r]` and `d_aggregates_out[r]`, and the number of runs
   /// to `*d_num_runs_out`.
   ///
-  /// - *Two phases*, *stream behaviour*, `num_items`, `algorithm`, *errors*: as for
+  /// - *Two phases*, *one phase*, *stream behaviour*, `num_items`, `algorithm`, *errors*: as for
   ///   lookback::DeviceSelect.
   /// - *Iterators*: random access. No output may overlap an input. Nothing is written behind the
   ///   results of the last run.
@@ -47,13 +47,33 @@ struct DeviceReduce {
                                  ValuesOut d_aggregates_out, Counter d_num_runs_out,
                                  Operator reduction_op, Count num_items,
                                  cudaStream_t stream = nullptr, Algorithm...) {
-    using T = detail::accumulator_t<Operator, detail::value_t<Values>>;
-    const std::int64_t n = detail::item_count(num_items);
     return detail::select_by<detail::strategies<Algorithm...>>(
         d_temp_storage, temp_storage_bytes,
-        detail::make_reduction_by_key<T>(d_keys_in, d_values_in, d_unique_out, d_aggregates_out,
-                                         equal_to{}, reduction_op, n, d_num_runs_out),
-        n, detail::launcher(stream));
+        problem(d_keys_in, d_unique_out, d_values_in, d_aggregates_out, d_num_runs_out,
+                reduction_op, num_items),
+        detail::item_count(num_items), detail::launcher(stream));
+  }
+  /// In one phase.
+  template <class Keys, class KeysOut, class Values, class ValuesOut, class Counter, class Operator,
+            class Count, class Env = detail::default_environment, detail::if_sequence<KeysOut> = 0,
+            detail::if_count<Count> = 0>
+  [[nodiscard]] static cudaError_t
+  ReduceByKey(Keys d_keys_in, KeysOut d_unique_out, Values d_values_in, ValuesOut d_aggregates_out,
+              Counter d_num_runs_out, Operator reduction_op, Count num_items, const Env &env = {}) {
+    return detail::select_in(env,
+                             problem(d_keys_in, d_unique_out, d_values_in, d_aggregates_out,
+                                     d_num_runs_out, reduction_op, num_items),
+                             detail::item_count(num_items));
+  }
+
+private:
+  template <class Keys, class KeysOut, class Values, class ValuesOut, class Counter, class Operator,
+            class Count>
+  static auto problem(Keys keys, KeysOut keys_output, Values values, ValuesOut values_output,
+                      Counter counter, Operator op, Count num_items) {
+    using T = detail::accumulator_t<Operator, detail::value_t<Values>>;
+    return detail::make_reduction_by_key<T>(keys, values, keys_output, values_output, equal_to{},
+                                            op, detail::item_count(num_items), counter);
   }
 };
 

@@ -14,7 +14,7 @@ inline namespace LOOKBACK_ABI {
 ///
 /// Common to both calls:
 ///
-/// - *Two phases*, *stream behaviour*, `num_items`, `algorithm`, *errors*: as for
+/// - *Two phases*, *one phase*, *stream behaviour*, `num_items`, `algorithm`, *errors*: as for
 ///   lookback::DeviceSelect.
 /// - *Iterators*: random access. No output may overlap the input. Nothing is written behind the
 ///   results of the last run.
@@ -31,13 +31,21 @@ struct DeviceRunLengthEncode {
   static cudaError_t Encode(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                             Output d_unique_out, Lengths d_counts_out, Counter d_num_runs_out,
                             Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
-    using length = typename detail::output_value<Lengths, std::int64_t>::type;
-    const std::int64_t n = detail::item_count(num_items);
     return detail::select_by<detail::strategies<Algorithm...>>(
         d_temp_storage, temp_storage_bytes,
-        detail::make_reduction_by_key<length>(d_in, detail::ones<length>{}, d_unique_out,
-                                              d_counts_out, equal_to{}, plus{}, n, d_num_runs_out),
-        n, detail::launcher(stream));
+        encoding(d_in, d_unique_out, d_counts_out, d_num_runs_out, num_items),
+        detail::item_count(num_items), detail::launcher(stream));
+  }
+  /// In one phase.
+  template <class Input, class Output, class Lengths, class Counter, class Count,
+            class Env = detail::default_environment, detail::if_sequence<Output> = 0,
+            detail::if_count<Count> = 0>
+  [[nodiscard]] static cudaError_t Encode(Input d_in, Output d_unique_out, Lengths d_counts_out,
+                                          Counter d_num_runs_out, Count num_items,
+                                          const Env &env = {}) {
+    return detail::select_in(env,
+                             encoding(d_in, d_unique_out, d_counts_out, d_num_runs_out, num_items),
+                             detail::item_count(num_items));
   }
 
   /// For every run of at least two elements: the index of its first element goes to
@@ -49,11 +57,33 @@ struct DeviceRunLengthEncode {
                                     Input d_in, Offsets d_offsets_out, Lengths d_lengths_out,
                                     Counter d_num_runs_out, Count num_items,
                                     cudaStream_t stream = nullptr, Algorithm...) {
-    const std::int64_t n = detail::item_count(num_items);
     return detail::select_by<detail::strategies<Algorithm...>>(
         d_temp_storage, temp_storage_bytes,
-        detail::make_long_runs(d_in, d_offsets_out, d_lengths_out, equal_to{}, n, d_num_runs_out),
-        n, detail::launcher(stream));
+        detail::make_long_runs(d_in, d_offsets_out, d_lengths_out, equal_to{},
+                               detail::item_count(num_items), d_num_runs_out),
+        detail::item_count(num_items), detail::launcher(stream));
+  }
+  /// In one phase.
+  template <class Input, class Offsets, class Lengths, class Counter, class Count,
+            class Env = detail::default_environment, detail::if_sequence<Offsets> = 0,
+            detail::if_count<Count> = 0>
+  [[nodiscard]] static cudaError_t NonTrivialRuns(Input d_in, Offsets d_offsets_out,
+                                                  Lengths d_lengths_out, Counter d_num_runs_out,
+                                                  Count num_items, const Env &env = {}) {
+    return detail::select_in(env,
+                             detail::make_long_runs(d_in, d_offsets_out, d_lengths_out, equal_to{},
+                                                    detail::item_count(num_items), d_num_runs_out),
+                             detail::item_count(num_items));
+  }
+
+private:
+  template <class Input, class Output, class Lengths, class Counter, class Count>
+  static auto encoding(Input input, Output output, Lengths lengths, Counter counter,
+                       Count num_items) {
+    using length = typename detail::output_value<Lengths, std::int64_t>::type;
+    return detail::make_reduction_by_key<length>(input, detail::ones<length>{}, output, lengths,
+                                                 equal_to{}, plus{}, detail::item_count(num_items),
+                                                 counter);
   }
 };
 

@@ -40,25 +40,49 @@ inline namespace LOOKBACK_ABI {
 /// - *Complexity*: one pass over memory: every element is read once, every selected one written
 ///   once.
 ///
+/// **One phase**
+///
+/// Every call also exists without `d_temp_storage` and `temp_storage_bytes`, with an optional
+/// environment `env` in the place of `stream` and `algorithm`, as those of lookback::DeviceScan:
+///
+/// @code
+/// status = lookback::DeviceSelect::If(input, output, num_selected, n, predicate, env);
+/// @endcode
+///
 /// @ingroup cub_selections
 struct DeviceSelect {
 private:
-  template <class Strategies, class Items, class Which, class Output, class Counter, class Count>
-  static cudaError_t select(void *storage, std::size_t &bytes, Items items, Which which,
-                            Output output, Counter counter, Count num_items, cudaStream_t stream) {
-    const auto from = detail::plain_memory(items);
-    const auto to = detail::output_of<detail::value_t<Items>>(output);
-    return detail::select_by<Strategies>(
-        storage, bytes, detail::make_selection(from, which, to, detail::dropped{}, counter),
-        detail::item_count(num_items), detail::launcher(stream));
-  }
   template <class Flags, class Predicate>
   static auto by_flags(Flags flags, Predicate predicate) {
     const auto stencil = detail::plain_memory(flags);
     return detail::by_stencil<std::decay_t<decltype(stencil)>, Predicate, true>{predicate, stencil};
   }
-  template <class... Algorithm>
-  using strategies = detail::strategies<Algorithm...>;
+  template <class Predicate>
+  static auto by_predicate(Predicate predicate) {
+    return detail::by_predicate<Predicate, true>{predicate};
+  }
+  template <class Keys, class Equal>
+  static auto by_run(Keys keys, Equal equal) {
+    return detail::heads_of_runs<true>(detail::plain_memory(keys), equal);
+  }
+  template <class Items, class Which, class Output, class Counter>
+  static auto selection(Items items, Which which, Output output, Counter counter) {
+    return detail::make_selection(detail::plain_memory(items), which,
+                                  detail::output_of<detail::value_t<Items>>(output),
+                                  detail::dropped{}, counter);
+  }
+  /// In two phases.
+  template <class... Algorithm, class Problem, class Count>
+  static cudaError_t run(void *storage, std::size_t &bytes, const Problem &problem, Count num_items,
+                         cudaStream_t stream) {
+    return detail::select_by<detail::strategies<Algorithm...>>(
+        storage, bytes, problem, detail::item_count(num_items), detail::launcher(stream));
+  }
+  /// In one.
+  template <class Env, class Problem, class Count>
+  static cudaError_t run(const Env &env, const Problem &problem, Count num_items) {
+    return detail::select_in(env, problem, detail::item_count(num_items));
+  }
 
 public:
   /// Selects every x(i) whose flag `d_flags[i]` is true.
@@ -67,18 +91,42 @@ public:
   static cudaError_t Flagged(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                              Flags d_flags, Output d_out, Counter d_num_selected_out,
                              Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
-    return select<strategies<Algorithm...>>(d_temp_storage, temp_storage_bytes, d_in,
-                                            by_flags(d_flags, detail::is_set{}), d_out,
-                                            d_num_selected_out, num_items, stream);
+    return run<Algorithm...>(
+        d_temp_storage, temp_storage_bytes,
+        selection(d_in, by_flags(d_flags, detail::is_set{}), d_out, d_num_selected_out), num_items,
+        stream);
   }
+  /// In one phase.
+  template <class Input, class Flags, class Output, class Counter, class Count,
+            class Env = detail::default_environment, detail::if_sequence<Flags> = 0,
+            detail::if_count<Count> = 0>
+  [[nodiscard]] static cudaError_t Flagged(Input d_in, Flags d_flags, Output d_out,
+                                           Counter d_num_selected_out, Count num_items,
+                                           const Env &env = {}) {
+    return run(env, selection(d_in, by_flags(d_flags, detail::is_set{}), d_out, d_num_selected_out),
+               num_items);
+  }
+
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class Flags, class Counter, class Count, class... Algorithm,
             detail::if_count<Count> = 0>
   static cudaError_t Flagged(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
                              Flags d_flags, Counter d_num_selected_out, Count num_items,
                              cudaStream_t stream = nullptr, Algorithm...) {
-    return Flagged(d_temp_storage, temp_storage_bytes, d_data, d_flags, d_data, d_num_selected_out,
-                   num_items, stream, Algorithm{}...);
+    return run<Algorithm...>(
+        d_temp_storage, temp_storage_bytes,
+        selection(d_data, by_flags(d_flags, detail::is_set{}), d_data, d_num_selected_out),
+        num_items, stream);
+  }
+  /// In one phase.
+  template <class Data, class Flags, class Counter, class Count,
+            class Env = detail::default_environment, detail::if_sequence<Flags> = 0,
+            detail::if_count<Count, Env> = 0>
+  [[nodiscard]] static cudaError_t Flagged(Data d_data, Flags d_flags, Counter d_num_selected_out,
+                                           Count num_items, const Env &env = {}) {
+    return run(env,
+               selection(d_data, by_flags(d_flags, detail::is_set{}), d_data, d_num_selected_out),
+               num_items);
   }
 
   /// Selects every x(i) with `select_op(d_flags[i])`.
@@ -88,18 +136,42 @@ public:
                                Flags d_flags, Output d_out, Counter d_num_selected_out,
                                Count num_items, SelectOp select_op, cudaStream_t stream = nullptr,
                                Algorithm...) {
-    return select<strategies<Algorithm...>>(d_temp_storage, temp_storage_bytes, d_in,
-                                            by_flags(d_flags, select_op), d_out, d_num_selected_out,
-                                            num_items, stream);
+    return run<Algorithm...>(
+        d_temp_storage, temp_storage_bytes,
+        selection(d_in, by_flags(d_flags, select_op), d_out, d_num_selected_out), num_items,
+        stream);
   }
+  /// In one phase.
+  template <class Input, class Flags, class Output, class Counter, class Count, class SelectOp,
+            class Env = detail::default_environment, detail::if_sequence<Flags> = 0,
+            detail::if_count<Count> = 0>
+  [[nodiscard]] static cudaError_t FlaggedIf(Input d_in, Flags d_flags, Output d_out,
+                                             Counter d_num_selected_out, Count num_items,
+                                             SelectOp select_op, const Env &env = {}) {
+    return run(env, selection(d_in, by_flags(d_flags, select_op), d_out, d_num_selected_out),
+               num_items);
+  }
+
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class Flags, class Counter, class Count, class SelectOp, class... Algorithm,
             detail::if_count<Count> = 0>
   static cudaError_t FlaggedIf(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
                                Flags d_flags, Counter d_num_selected_out, Count num_items,
                                SelectOp select_op, cudaStream_t stream = nullptr, Algorithm...) {
-    return FlaggedIf(d_temp_storage, temp_storage_bytes, d_data, d_flags, d_data,
-                     d_num_selected_out, num_items, select_op, stream, Algorithm{}...);
+    return run<Algorithm...>(
+        d_temp_storage, temp_storage_bytes,
+        selection(d_data, by_flags(d_flags, select_op), d_data, d_num_selected_out), num_items,
+        stream);
+  }
+  /// In one phase.
+  template <class Data, class Flags, class Counter, class Count, class SelectOp,
+            class Env = detail::default_environment, detail::if_sequence<Flags> = 0,
+            detail::if_count<Count, Env> = 0>
+  [[nodiscard]] static cudaError_t FlaggedIf(Data d_data, Flags d_flags, Counter d_num_selected_out,
+                                             Count num_items, SelectOp select_op,
+                                             const Env &env = {}) {
+    return run(env, selection(d_data, by_flags(d_flags, select_op), d_data, d_num_selected_out),
+               num_items);
   }
 
   /// Selects every x(i) with `select_op(x(i))`.
@@ -108,18 +180,37 @@ public:
   static cudaError_t If(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                         Output d_out, Counter d_num_selected_out, Count num_items,
                         SelectOp select_op, cudaStream_t stream = nullptr, Algorithm...) {
-    return select<strategies<Algorithm...>>(d_temp_storage, temp_storage_bytes, d_in,
-                                            detail::by_predicate<SelectOp, true>{select_op}, d_out,
-                                            d_num_selected_out, num_items, stream);
+    return run<Algorithm...>(d_temp_storage, temp_storage_bytes,
+                             selection(d_in, by_predicate(select_op), d_out, d_num_selected_out),
+                             num_items, stream);
   }
+  /// In one phase.
+  template <class Input, class Output, class Counter, class Count, class SelectOp,
+            class Env = detail::default_environment, detail::if_sequence<Output> = 0,
+            detail::if_count<Count> = 0>
+  [[nodiscard]] static cudaError_t If(Input d_in, Output d_out, Counter d_num_selected_out,
+                                      Count num_items, SelectOp select_op, const Env &env = {}) {
+    return run(env, selection(d_in, by_predicate(select_op), d_out, d_num_selected_out), num_items);
+  }
+
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class Counter, class Count, class SelectOp, class... Algorithm,
             detail::if_count<Count> = 0>
   static cudaError_t If(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
                         Counter d_num_selected_out, Count num_items, SelectOp select_op,
                         cudaStream_t stream = nullptr, Algorithm...) {
-    return If(d_temp_storage, temp_storage_bytes, d_data, d_data, d_num_selected_out, num_items,
-              select_op, stream, Algorithm{}...);
+    return run<Algorithm...>(d_temp_storage, temp_storage_bytes,
+                             selection(d_data, by_predicate(select_op), d_data, d_num_selected_out),
+                             num_items, stream);
+  }
+  /// In one phase.
+  template <class Data, class Counter, class Count, class SelectOp,
+            class Env = detail::default_environment, detail::if_sequence<Counter> = 0,
+            detail::if_count<Count, Env> = 0>
+  [[nodiscard]] static cudaError_t If(Data d_data, Counter d_num_selected_out, Count num_items,
+                                      SelectOp select_op, const Env &env = {}) {
+    return run(env, selection(d_data, by_predicate(select_op), d_data, d_num_selected_out),
+               num_items);
   }
 
   /// Selects x(0), and every x(i) without `equality_op(x(i - 1), x(i))`: the first of each run.
@@ -128,19 +219,79 @@ public:
   static cudaError_t Unique(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                             Output d_out, Counter d_num_selected_out, Count num_items,
                             Equal equality_op, cudaStream_t stream = nullptr, Algorithm...) {
-    return select<strategies<Algorithm...>>(
-        d_temp_storage, temp_storage_bytes, d_in,
-        detail::heads_of_runs<true>(detail::plain_memory(d_in), equality_op), d_out,
-        d_num_selected_out, num_items, stream);
+    return run<Algorithm...>(d_temp_storage, temp_storage_bytes,
+                             selection(d_in, by_run(d_in, equality_op), d_out, d_num_selected_out),
+                             num_items, stream);
   }
+  /// In one phase.
+  template <class Input, class Output, class Counter, class Count, class Equal,
+            class Env = detail::default_environment, detail::if_sequence<Output> = 0,
+            detail::if_count<Count> = 0, detail::if_compares<Equal, Input> = 0>
+  [[nodiscard]] static cudaError_t Unique(Input d_in, Output d_out, Counter d_num_selected_out,
+                                          Count num_items, Equal equality_op, const Env &env = {}) {
+    return run(env, selection(d_in, by_run(d_in, equality_op), d_out, d_num_selected_out),
+               num_items);
+  }
+
   /// The same with lookback::equal_to.
   template <class Input, class Output, class Counter, class Count, class... Algorithm,
             detail::if_count<Count> = 0>
   static cudaError_t Unique(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                             Output d_out, Counter d_num_selected_out, Count num_items,
-                            cudaStream_t stream = nullptr, Algorithm... algorithm) {
-    return Unique(d_temp_storage, temp_storage_bytes, d_in, d_out, d_num_selected_out, num_items,
-                  equal_to{}, stream, algorithm...);
+                            cudaStream_t stream = nullptr, Algorithm...) {
+    return run<Algorithm...>(d_temp_storage, temp_storage_bytes,
+                             selection(d_in, by_run(d_in, equal_to{}), d_out, d_num_selected_out),
+                             num_items, stream);
+  }
+  /// In one phase.
+  template <class Input, class Output, class Counter, class Count,
+            class Env = detail::default_environment, detail::if_sequence<Output> = 0,
+            detail::if_count<Count> = 0, detail::if_environment<Env, Input> = 0>
+  [[nodiscard]] static cudaError_t Unique(Input d_in, Output d_out, Counter d_num_selected_out,
+                                          Count num_items, const Env &env = {}) {
+    return run(env, selection(d_in, by_run(d_in, equal_to{}), d_out, d_num_selected_out),
+               num_items);
+  }
+
+  /// In place, `d_data` is the input and the output.
+  template <class Data, class Counter, class Count, class Equal, class... Algorithm,
+            detail::if_count<Count> = 0, detail::if_no_stream<Equal> = 0>
+  static cudaError_t Unique(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
+                            Counter d_num_selected_out, Count num_items, Equal equality_op,
+                            cudaStream_t stream = nullptr, Algorithm...) {
+    return run<Algorithm...>(
+        d_temp_storage, temp_storage_bytes,
+        selection(d_data, by_run(d_data, equality_op), d_data, d_num_selected_out), num_items,
+        stream);
+  }
+  /// In one phase.
+  template <class Data, class Counter, class Count, class Equal,
+            class Env = detail::default_environment, detail::if_sequence<Counter> = 0,
+            detail::if_count<Count> = 0, detail::if_compares<Equal, Data> = 0>
+  [[nodiscard]] static cudaError_t Unique(Data d_data, Counter d_num_selected_out, Count num_items,
+                                          Equal equality_op, const Env &env = {}) {
+    return run(env, selection(d_data, by_run(d_data, equality_op), d_data, d_num_selected_out),
+               num_items);
+  }
+
+  /// In place, with lookback::equal_to.
+  template <class Data, class Counter, class Count, class... Algorithm, detail::if_count<Count> = 0>
+  static cudaError_t Unique(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
+                            Counter d_num_selected_out, Count num_items,
+                            cudaStream_t stream = nullptr, Algorithm...) {
+    return run<Algorithm...>(
+        d_temp_storage, temp_storage_bytes,
+        selection(d_data, by_run(d_data, equal_to{}), d_data, d_num_selected_out), num_items,
+        stream);
+  }
+  /// In one phase.
+  template <class Data, class Counter, class Count, class Env = detail::default_environment,
+            detail::if_sequence<Counter> = 0, detail::if_count<Count, Env> = 0,
+            detail::if_environment<Env, Data> = 0>
+  [[nodiscard]] static cudaError_t Unique(Data d_data, Counter d_num_selected_out, Count num_items,
+                                          const Env &env = {}) {
+    return run(env, selection(d_data, by_run(d_data, equal_to{}), d_data, d_num_selected_out),
+               num_items);
   }
 
   /// Selects the first key of each run, as Unique() does, and its value: both go to the same place
@@ -153,23 +304,49 @@ public:
                                  ValuesOut d_values_out, Counter d_num_selected_out,
                                  Count num_items, Equal equality_op, cudaStream_t stream = nullptr,
                                  Algorithm...) {
-    return detail::select_by<strategies<Algorithm...>>(
-        d_temp_storage, temp_storage_bytes,
-        detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out, d_values_out, equality_op,
-                                   d_num_selected_out),
-        detail::item_count(num_items), detail::launcher(stream));
+    return run<Algorithm...>(d_temp_storage, temp_storage_bytes,
+                             detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out,
+                                                        d_values_out, equality_op,
+                                                        d_num_selected_out),
+                             num_items, stream);
   }
+  /// In one phase.
+  template <class Keys, class Values, class KeysOut, class ValuesOut, class Counter, class Count,
+            class Equal, class Env = detail::default_environment, detail::if_sequence<Values> = 0,
+            detail::if_count<Count> = 0, detail::if_compares<Equal, Keys> = 0>
+  [[nodiscard]] static cudaError_t
+  UniqueByKey(Keys d_keys_in, Values d_values_in, KeysOut d_keys_out, ValuesOut d_values_out,
+              Counter d_num_selected_out, Count num_items, Equal equality_op, const Env &env = {}) {
+    return run(env,
+               detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out, d_values_out,
+                                          equality_op, d_num_selected_out),
+               num_items);
+  }
+
   /// The same with lookback::equal_to.
   template <class Keys, class Values, class KeysOut, class ValuesOut, class Counter, class Count,
             class... Algorithm, detail::if_count<Count> = 0>
   static cudaError_t UniqueByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                  Keys d_keys_in, Values d_values_in, KeysOut d_keys_out,
                                  ValuesOut d_values_out, Counter d_num_selected_out,
-                                 Count num_items, cudaStream_t stream = nullptr,
-                                 Algorithm... algorithm) {
-    return UniqueByKey(d_temp_storage, temp_storage_bytes, d_keys_in, d_values_in, d_keys_out,
-                       d_values_out, d_num_selected_out, num_items, equal_to{}, stream,
-                       algorithm...);
+                                 Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
+    return run<Algorithm...>(d_temp_storage, temp_storage_bytes,
+                             detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out,
+                                                        d_values_out, equal_to{},
+                                                        d_num_selected_out),
+                             num_items, stream);
+  }
+  /// In one phase.
+  template <class Keys, class Values, class KeysOut, class ValuesOut, class Counter, class Count,
+            class Env = detail::default_environment, detail::if_sequence<Values> = 0,
+            detail::if_count<Count> = 0, detail::if_environment<Env, Keys> = 0>
+  [[nodiscard]] static cudaError_t
+  UniqueByKey(Keys d_keys_in, Values d_values_in, KeysOut d_keys_out, ValuesOut d_values_out,
+              Counter d_num_selected_out, Count num_items, const Env &env = {}) {
+    return run(env,
+               detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out, d_values_out,
+                                          equal_to{}, d_num_selected_out),
+               num_items);
   }
 };
 

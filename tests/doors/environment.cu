@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT
 // One-phase calls with the environments of CCCL 3.5 and newer, and cuda::args::deferred. Where CCCL
 // is older, this file is not compiled.
-#include <lookback/device_scan.cuh> // before anything of CCCL, whose queries it has only declared
+// Before anything of CCCL, whose queries they have only declared.
+#include <lookback/device_partition.cuh>
+#include <lookback/device_reduce.cuh>
+#include <lookback/device_run_length_encode.cuh>
+#include <lookback/device_scan.cuh>
+#include <lookback/device_select.cuh>
 
 #include <support/device_call.cuh>
 #include <support/one_phase_calls.cuh>
 
+#include <cub/device/device_partition.cuh>
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_run_length_encode.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
 
 #include <cuda/argument>
 #include <cuda/execution>
@@ -24,7 +33,7 @@ using lookback::DeviceScan;
 #define EXISTS(name, ...)                                                                          \
   static_assert(                                                                                   \
       std::is_pointer<decltype(static_cast<cudaError_t (*)(__VA_ARGS__)>(&Library::name))>::value, \
-      "DeviceScan::" #name)
+      #name)
 
 namespace {
 
@@ -51,6 +60,60 @@ struct calls_of_cub {
 };
 template struct calls_of_cub<cub::DeviceScan>;
 template struct calls_of_cub<DeviceScan>;
+
+struct is_odd {
+  __host__ __device__ bool operator()(int x) const { return x % 2 != 0; }
+};
+template <class Library>
+struct selections_of_cub {
+  using in = const int *;
+  using out = int *;
+  using size = std::int64_t;
+  using equal = lookback::equal_to;
+  using env = const execution::env<> &;
+  EXISTS(Flagged, in, in, out, out, size, env);
+  EXISTS(Flagged, out, in, out, size, env);
+  EXISTS(FlaggedIf, in, in, out, out, size, is_odd, env);
+  EXISTS(FlaggedIf, out, in, out, size, is_odd, env);
+  EXISTS(If, in, out, out, size, is_odd, env);
+  EXISTS(If, out, out, size, is_odd, env);
+  EXISTS(Unique, in, out, out, size, env);
+  EXISTS(Unique, out, out, size, env);
+  EXISTS(Unique, in, out, out, size, equal, env);
+  EXISTS(Unique, out, out, size, equal, env);
+  EXISTS(UniqueByKey, in, in, out, out, out, size, env);
+  EXISTS(UniqueByKey, in, in, out, out, out, size, equal, env);
+};
+template <class Library>
+struct partitions_of_cub {
+  using in = const int *;
+  using out = int *;
+  using size = std::int64_t;
+  using env = const execution::env<> &;
+  EXISTS(Flagged, in, in, out, out, size, env);
+  EXISTS(If, in, out, out, size, is_odd, env);
+  EXISTS(If, in, out, out, out, out, size, is_odd, is_odd, env);
+};
+template <class Reduce, class Encode>
+struct runs_of_cub {
+  using in = const int *;
+  using out = int *;
+  using size = std::int64_t;
+  using op = test::plus<int>;
+  using env = const execution::env<> &;
+  using reduces = cudaError_t (*)(in, out, in, out, out, op, size, env);
+  using encodes = cudaError_t (*)(in, out, out, out, size, env);
+  static_assert(std::is_pointer<decltype(static_cast<reduces>(&Reduce::ReduceByKey))>::value &&
+                    std::is_pointer<decltype(static_cast<encodes>(&Encode::Encode))>::value &&
+                    std::is_pointer<decltype(static_cast<encodes>(&Encode::NonTrivialRuns))>::value,
+                "ReduceByKey, Encode, NonTrivialRuns");
+};
+template struct selections_of_cub<cub::DeviceSelect>;
+template struct selections_of_cub<lookback::DeviceSelect>;
+template struct partitions_of_cub<cub::DevicePartition>;
+template struct partitions_of_cub<lookback::DevicePartition>;
+template struct runs_of_cub<cub::DeviceReduce, cub::DeviceRunLengthEncode>;
+template struct runs_of_cub<lookback::DeviceReduce, lookback::DeviceRunLengthEncode>;
 
 } // namespace
 

@@ -75,7 +75,24 @@ template <class Count, class Env = void>
 using if_count = std::enable_if_t<is_count<Count> && !is_count<Env>, int>;
 /// Selects the others: the stream of a two-phase call in place stands where they have the number.
 template <class Count>
-using if_no_stream = std::enable_if_t<!std::is_pointer<Count>::value, int>;
+using if_no_stream =
+    std::enable_if_t<!std::is_pointer<Count>::value && !std::is_null_pointer<Count>::value, int>;
+
+/// Selects the one-phase calls, by their second argument: two-phase calls have the size of the
+/// storage there.
+template <class Iterator>
+using if_sequence =
+    std::enable_if_t<std::is_class<Iterator>::value || (std::is_pointer<Iterator>::value &&
+                                                        !std::is_same<Iterator, void *>::value),
+                     int>;
+/// Selects the overloads with a comparison of keys, or those with an environment in its place.
+template <class Equal, class Keys>
+inline constexpr bool compares =
+    std::is_invocable_r<bool, Equal &, const value_t<Keys> &, const value_t<Keys> &>::value;
+template <class Equal, class Keys>
+using if_compares = std::enable_if_t<compares<Equal, Keys>, int>;
+template <class Env, class Keys>
+using if_environment = std::enable_if_t<!compares<Env, Keys>, int>;
 
 /// The number of items as the dispatch takes it: -1, which it refuses, for what no 64-bit size can
 /// hold.

@@ -201,7 +201,7 @@ private:
 template <class Env, class Problem>
 cudaError_t scan_in(const Env &env, const Problem &problem, std::int64_t n) {
   static_assert(std::is_class<Env>::value || std::is_convertible<Env, cudaStream_t>::value,
-                "lookback::DeviceScan: env must be a stream, a memory resource, or an object that "
+                "lookback: env must be a stream, a memory resource, or an object that "
                 "provides one");
   const cudaStream_t stream = stream_of(env);
   std::size_t bytes = 0;

@@ -13,15 +13,6 @@ namespace detail {
 /// Device-wide scans in one call, which lookback::DeviceScan (lookback/device_scan.cuh) inherits;
 /// its docstring describes them. They return the bits and errors of the two-phase calls.
 struct one_phase_scan {
-private:
-  /// Tells these calls from those whose first two arguments are storage and its size.
-  template <class Iterator>
-  using if_sequence =
-      std::enable_if_t<std::is_class<Iterator>::value || (std::is_pointer<Iterator>::value &&
-                                                          !std::is_same<Iterator, void *>::value),
-                       int>;
-
-public:
   /// y(i) = x(0) + ... + x(i - 1), y(0) = 0 of the input's type. Accumulates in the type of x + x.
   template <class Input, class Output, class Count, class Env = default_environment,
             if_sequence<Output> = 0, if_count<Count> = 0>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A selection on a stream, in the two phases of CUB.
+// A selection on a stream, in the two phases of CUB or in one.
 #pragma once
 
 #include <lookback/core/candidates.cuh>
-#include <lookback/dispatch/dispatch.cuh>
+#include <lookback/dispatch/environment.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -27,6 +27,15 @@ typename Launch::status_type select_by(void *storage, std::size_t &bytes, const 
     return launch.status();
   }
   return Strategies::scan(storage, bytes, problem, n, launch);
+}
+
+/// Runs a selection from n items in one phase, in the environment `env`.
+template <class Env, class Problem>
+cudaError_t select_in(const Env &env, const Problem &problem, std::int64_t n) {
+  if (n != 0) return scan_in(env, problem, n);
+  char unused; // nothing needs no storage, so any address will do
+  std::size_t bytes = sizeof(unused);
+  return select_by<strategies<>>(&unused, bytes, problem, 0, launcher(stream_of(env)));
 }
 
 } // namespace detail
