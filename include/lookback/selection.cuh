@@ -148,8 +148,8 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// **Common to all calls**
 ///
 /// - `policy`: one of lookback's @ref policies, lookback::host, or `thrust::cuda::par` and the
-///   policies made from it. Of the @ref strategies, lookback::look_ahead is used; with the others,
-///   selections run as without a strategy.
+///   policies made from it. A strategy that the policy names is for scans; selections choose their
+///   own.
 /// - *Iterators*: random access; with others, the call runs on Thrust's own system. Only the calls
 ///   in place may write where they read.
 /// - *Predicate*: called once for every element, by several threads, each with a copy of it. The

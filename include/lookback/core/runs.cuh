@@ -48,9 +48,9 @@ struct shaped_by<run_element<T>> {
   using type = T;
 };
 
-/// Which runs have a result: all of them, or those of at least two elements. A function object is
-/// called with whether an element is the first and the last one of its run, and returns the sides
-/// of a run_element.
+// Which runs have a result: all of them, or those of at least two elements. `sides(begins, ends)`
+// are the sides of an element that is, or is not, the first and the last one of its run.
+
 struct every_run {
   LOOKBACK_HOST_DEVICE static std::uint8_t sides(bool begins, bool ends) {
     return static_cast<std::uint8_t>((begins ? 1 : 0) | (ends ? 2 : 0));

@@ -47,24 +47,17 @@ auto for_kernels(const by_stencil<Stencil, Predicate, Wanted> &which) {
   return by_stencil<std::decay_t<decltype(stencil)>, Predicate, Wanted>{which.predicate, stencil};
 }
 
-/// The strategies of a selection: of the policy's algorithms it takes those that it can.
-template <class Algorithm>
-using selection_strategies =
-    strategies<std::conditional_t<std::is_same<Algorithm, look_ahead>::value, Algorithm, fastest>>;
-
 inline namespace LOOKBACK_DEFAULT_STREAM {
 
-/// Runs the selection `make(count, items)` from n items by `algorithm`, where `*count` is the
-/// place of the number, and `items` memory for n elements of type T (void: none). Then calls
-/// `finish(number, items, stream)`, and returns the number. Throws thrust::system_error with CUDA's
-/// status; whatever was allocated is freed, in stream order, either way.
-template <class T, class Algorithm, class Derived, class Make, class Finish>
-LOOKBACK_HOST_INLINE std::int64_t
-selection_by(const Algorithm &, const thrust::cuda_cub::execution_policy<Derived> &exec,
-             std::int64_t n, Make make, Finish finish) {
+/// Runs the selection `make(count, items)` from n items, where `*count` is the place of the number,
+/// and `items` memory for n elements of type T (void: none). Then calls `finish(number, items,
+/// stream)`, and returns the number. Throws thrust::system_error with CUDA's status; whatever was
+/// allocated is freed, in stream order, either way.
+template <class T, class Derived, class Make, class Finish>
+std::int64_t selection_on(const thrust::cuda_cub::execution_policy<Derived> &exec, std::int64_t n,
+                          Make make, Finish finish) {
   using thrust::cuda_cub::throw_on_error;
   if (n == 0) return 0;
-  using strategies = selection_strategies<Algorithm>;
   using scratch = std::conditional_t<std::is_void<T>::value, char, T>;
   auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
   const cudaStream_t stream = stream_here(thrust::cuda_cub::stream(policy));
@@ -82,7 +75,7 @@ selection_by(const Algorithm &, const thrust::cuda_cub::execution_policy<Derived
   scratch *items = nullptr;
   std::size_t bytes = 0;
   const cudaError_t sized =
-      strategies::scan(nullptr, bytes, make(count, items), n, launcher(stream));
+      strategies<>::scan(nullptr, bytes, make(count, items), n, launcher(stream));
   throw_on_error(sized, sized == cudaErrorInvalidValue
                             ? "lookback: too many elements: a selection has at most 2^31 - 1 "
                               "tiles, by default of 16 KB"
@@ -97,7 +90,7 @@ selection_by(const Algorithm &, const thrust::cuda_cub::execution_policy<Derived
       storage(policy, stream, nullptr,
               temporary_memory::bytes_for(lay_out(temporary_memory()).second));
   void *const address = lay_out(temporary_memory(storage.address())).first;
-  throw_on_error(strategies::scan(address, bytes, make(count, items), n, launcher(stream)),
+  throw_on_error(strategies<>::scan(address, bytes, make(count, items), n, launcher(stream)),
                  "lookback: launching the selection");
   std::uint64_t number = 0;
   throw_on_error(cudaMemcpyAsync(&number, count, sizeof(number), cudaMemcpyDeviceToHost, stream),
@@ -111,15 +104,11 @@ selection_by(const Algorithm &, const thrust::cuda_cub::execution_policy<Derived
   return static_cast<std::int64_t>(number);
 }
 
-template <class T, class Derived, class Make, class Finish>
-std::int64_t selection_on(const thrust::cuda_cub::execution_policy<Derived> &exec, std::int64_t n,
-                          Make make, Finish finish) {
-  return selection_by<T>(fastest{}, exec, n, make, finish);
-}
+/// The policy's strategy is one for scans.
 template <class T, class Policy, class Algorithm, class Make, class Finish>
 std::int64_t selection_on(const algorithm_policy<Policy, Algorithm> &exec, std::int64_t n,
                           Make make, Finish finish) {
-  return selection_by<T>(exec.algorithm(), exec.policy(), n, make, finish);
+  return selection_on<T>(exec.policy(), n, make, finish);
 }
 /// A selection that needs no memory for items.
 template <class Policy, class Make>
