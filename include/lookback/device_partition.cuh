@@ -12,10 +12,10 @@ inline namespace LOOKBACK_ABI {
 
 /// Partitions of device memory with the names and parameters of `cub::DevicePartition`.
 ///
-/// These calls share the requirements and errors of lookback::DeviceSelect, and exist in one phase
-/// as its calls do. With one output, the
-/// selected elements go to its beginning in their order, and the others to the end of the
-/// `num_items` results, in reverse order. No output may overlap the input.
+/// These calls share the requirements and errors of lookback::DeviceSelect, and every call also
+/// exists in one phase. With one output, the selected elements go to its beginning in their order,
+/// and the others to the end of the `num_items` results, in reverse order. With three outputs, all
+/// parts are in their order. No output may overlap the input or another output.
 ///
 /// @ingroup cub_selections
 struct DevicePartition {
@@ -26,15 +26,6 @@ private:
     using rejected = detail::rejected_from_end<std::decay_t<decltype(to)>>;
     const auto n = static_cast<std::uint64_t>(detail::item_count(num_items));
     return detail::make_selection(detail::plain_memory(items), which, to, rejected{to, n}, counter);
-  }
-  template <class Flags>
-  static auto by_flags(Flags flags) {
-    const auto stencil = detail::plain_memory(flags);
-    return detail::by_stencil<std::decay_t<decltype(stencil)>, detail::is_set, true>{{}, stencil};
-  }
-  template <class Predicate>
-  static auto by_predicate(Predicate predicate) {
-    return detail::by_predicate<Predicate, true>{predicate};
   }
   template <class Input, class First, class Second, class Rest, class Counters, class InFirst,
             class InSecond>
@@ -53,10 +44,11 @@ public:
   static cudaError_t Flagged(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                              Flags d_flags, Output d_out, Counter d_num_selected_out,
                              Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
-    return detail::select_by<detail::strategies<Algorithm...>>(
-        d_temp_storage, temp_storage_bytes,
-        partition(d_in, by_flags(d_flags), d_out, d_num_selected_out, num_items),
-        detail::item_count(num_items), detail::launcher(stream));
+    return detail::select_on<Algorithm...>(stream, d_temp_storage, temp_storage_bytes,
+                                           partition(d_in,
+                                                     detail::flagged(d_flags, detail::is_set{}),
+                                                     d_out, d_num_selected_out, num_items),
+                                           num_items);
   }
   /// In one phase.
   template <class Input, class Flags, class Output, class Counter, class Count,
@@ -65,9 +57,10 @@ public:
   [[nodiscard]] static cudaError_t Flagged(Input d_in, Flags d_flags, Output d_out,
                                            Counter d_num_selected_out, Count num_items,
                                            const Env &env = {}) {
-    return detail::select_in(
-        env, partition(d_in, by_flags(d_flags), d_out, d_num_selected_out, num_items),
-        detail::item_count(num_items));
+    return detail::select_in(env,
+                             partition(d_in, detail::flagged(d_flags, detail::is_set{}), d_out,
+                                       d_num_selected_out, num_items),
+                             num_items);
   }
 
   /// Selects every x(i) with `select_op(x(i))`.
@@ -76,10 +69,10 @@ public:
   static cudaError_t If(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                         Output d_out, Counter d_num_selected_out, Count num_items,
                         SelectOp select_op, cudaStream_t stream = nullptr, Algorithm...) {
-    return detail::select_by<detail::strategies<Algorithm...>>(
-        d_temp_storage, temp_storage_bytes,
-        partition(d_in, by_predicate(select_op), d_out, d_num_selected_out, num_items),
-        detail::item_count(num_items), detail::launcher(stream));
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        partition(d_in, detail::satisfying(select_op), d_out, d_num_selected_out, num_items),
+        num_items);
   }
   /// In one phase.
   template <class Input, class Output, class Counter, class Count, class SelectOp,
@@ -88,14 +81,15 @@ public:
   [[nodiscard]] static cudaError_t If(Input d_in, Output d_out, Counter d_num_selected_out,
                                       Count num_items, SelectOp select_op, const Env &env = {}) {
     return detail::select_in(
-        env, partition(d_in, by_predicate(select_op), d_out, d_num_selected_out, num_items),
-        detail::item_count(num_items));
+        env, partition(d_in, detail::satisfying(select_op), d_out, d_num_selected_out, num_items),
+        num_items);
   }
 
   /// Three parts, each in its order: every x(i) with `select_first_part_op(x(i))` goes to
   /// `d_first_part_out`, every other one with `select_second_part_op(x(i))` to
   /// `d_second_part_out`, and the rest to `d_unselected_out`. Writes the numbers of the first two
-  /// parts to `d_num_selected_out[0]` and `d_num_selected_out[1]`.
+  /// parts to `d_num_selected_out[0]` and `d_num_selected_out[1]`. lookback::look_ahead takes one
+  /// tile only.
   template <class Input, class First, class Second, class Rest, class Counters, class Count,
             class SelectFirst, class SelectSecond, class... Algorithm, detail::if_count<Count> = 0>
   static cudaError_t If(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
@@ -103,11 +97,11 @@ public:
                         Counters d_num_selected_out, Count num_items,
                         SelectFirst select_first_part_op, SelectSecond select_second_part_op,
                         cudaStream_t stream = nullptr, Algorithm...) {
-    return detail::select_by<detail::strategies<Algorithm...>>(
-        d_temp_storage, temp_storage_bytes,
-        three_parts(d_in, d_first_part_out, d_second_part_out, d_unselected_out, d_num_selected_out,
-                    select_first_part_op, select_second_part_op),
-        detail::item_count(num_items), detail::launcher(stream));
+    return detail::select_on<Algorithm...>(stream, d_temp_storage, temp_storage_bytes,
+                                           three_parts(d_in, d_first_part_out, d_second_part_out,
+                                                       d_unselected_out, d_num_selected_out,
+                                                       select_first_part_op, select_second_part_op),
+                                           num_items);
   }
   /// In one phase.
   template <class Input, class First, class Second, class Rest, class Counters, class Count,
@@ -121,7 +115,7 @@ public:
                              three_parts(d_in, d_first_part_out, d_second_part_out,
                                          d_unselected_out, d_num_selected_out, select_first_part_op,
                                          select_second_part_op),
-                             detail::item_count(num_items));
+                             num_items);
   }
 };
 

@@ -30,11 +30,12 @@ struct DeviceReduce {
   /// The results of run r go to `d_unique_out[r]` and `d_aggregates_out[r]`, and the number of runs
   /// to `*d_num_runs_out`.
   ///
-  /// - *Two phases*, *one phase*, *stream behaviour*, `num_items`, `algorithm`, *errors*: as for
+  /// - *Two phases*, *one phase*, *stream behaviour*, `num_items`, *errors*: as for
   ///   lookback::DeviceSelect.
+  /// - `algorithm`: lookback::fastest. lookback::look_ahead supports one tile only.
   /// - *Iterators*: random access. No output may overlap an input. Nothing is written behind the
   ///   results of the last run.
-  /// - *Accumulator*: the type of `reduction_op(v, v)`; at most 4096 bytes with a flag.
+  /// - *Accumulator*: the type of `reduction_op(v, v)`; at most 4080 bytes.
   /// - *Comparison*: `==` is called twice for every two neighbours.
   /// - *Determinism*: the results have the bits of the last element of their run in
   ///   lookback::DeviceScan::InclusiveScanByKey, so they are the same on every run and every GPU,
@@ -47,11 +48,11 @@ struct DeviceReduce {
                                  ValuesOut d_aggregates_out, Counter d_num_runs_out,
                                  Operator reduction_op, Count num_items,
                                  cudaStream_t stream = nullptr, Algorithm...) {
-    return detail::select_by<detail::strategies<Algorithm...>>(
-        d_temp_storage, temp_storage_bytes,
-        problem(d_keys_in, d_unique_out, d_values_in, d_aggregates_out, d_num_runs_out,
-                reduction_op, num_items),
-        detail::item_count(num_items), detail::launcher(stream));
+    return detail::select_on<Algorithm...>(stream, d_temp_storage, temp_storage_bytes,
+                                           problem(d_keys_in, d_unique_out, d_values_in,
+                                                   d_aggregates_out, d_num_runs_out, reduction_op,
+                                                   num_items),
+                                           num_items);
   }
   /// In one phase.
   template <class Keys, class KeysOut, class Values, class ValuesOut, class Counter, class Operator,
@@ -63,7 +64,7 @@ struct DeviceReduce {
     return detail::select_in(env,
                              problem(d_keys_in, d_unique_out, d_values_in, d_aggregates_out,
                                      d_num_runs_out, reduction_op, num_items),
-                             detail::item_count(num_items));
+                             num_items);
   }
 
 private:

@@ -14,8 +14,9 @@ inline namespace LOOKBACK_ABI {
 ///
 /// Common to both calls:
 ///
-/// - *Two phases*, *one phase*, *stream behaviour*, `num_items`, `algorithm`, *errors*: as for
+/// - *Two phases*, *one phase*, *stream behaviour*, `num_items`, *errors*: as for
 ///   lookback::DeviceSelect.
+/// - `algorithm`: lookback::fastest. lookback::look_ahead supports one tile only.
 /// - *Iterators*: random access. No output may overlap the input. Nothing is written behind the
 ///   results of the last run.
 /// - *Comparison*: `==` is called twice for every two neighbours.
@@ -25,16 +26,15 @@ inline namespace LOOKBACK_ABI {
 struct DeviceRunLengthEncode {
   /// For every run: its first element goes to `d_unique_out[r]`, and its length to
   /// `d_counts_out[r]`. The number of runs goes to `*d_num_runs_out`. Lengths are counted in the
-  /// element type of `d_counts_out`, if that has one.
+  /// element type of `d_counts_out`, or in 64 bits if that has none.
   template <class Input, class Output, class Lengths, class Counter, class Count,
             class... Algorithm, detail::if_count<Count> = 0>
   static cudaError_t Encode(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                             Output d_unique_out, Lengths d_counts_out, Counter d_num_runs_out,
                             Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
-    return detail::select_by<detail::strategies<Algorithm...>>(
-        d_temp_storage, temp_storage_bytes,
-        encoding(d_in, d_unique_out, d_counts_out, d_num_runs_out, num_items),
-        detail::item_count(num_items), detail::launcher(stream));
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        encoding(d_in, d_unique_out, d_counts_out, d_num_runs_out, num_items), num_items);
   }
   /// In one phase.
   template <class Input, class Output, class Lengths, class Counter, class Count,
@@ -43,9 +43,8 @@ struct DeviceRunLengthEncode {
   [[nodiscard]] static cudaError_t Encode(Input d_in, Output d_unique_out, Lengths d_counts_out,
                                           Counter d_num_runs_out, Count num_items,
                                           const Env &env = {}) {
-    return detail::select_in(env,
-                             encoding(d_in, d_unique_out, d_counts_out, d_num_runs_out, num_items),
-                             detail::item_count(num_items));
+    return detail::select_in(
+        env, encoding(d_in, d_unique_out, d_counts_out, d_num_runs_out, num_items), num_items);
   }
 
   /// For every run of at least two elements: the index of its first element goes to
@@ -57,11 +56,11 @@ struct DeviceRunLengthEncode {
                                     Input d_in, Offsets d_offsets_out, Lengths d_lengths_out,
                                     Counter d_num_runs_out, Count num_items,
                                     cudaStream_t stream = nullptr, Algorithm...) {
-    return detail::select_by<detail::strategies<Algorithm...>>(
-        d_temp_storage, temp_storage_bytes,
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
         detail::make_long_runs(d_in, d_offsets_out, d_lengths_out, equal_to{},
                                detail::item_count(num_items), d_num_runs_out),
-        detail::item_count(num_items), detail::launcher(stream));
+        num_items);
   }
   /// In one phase.
   template <class Input, class Offsets, class Lengths, class Counter, class Count,
@@ -73,7 +72,7 @@ struct DeviceRunLengthEncode {
     return detail::select_in(env,
                              detail::make_long_runs(d_in, d_offsets_out, d_lengths_out, equal_to{},
                                                     detail::item_count(num_items), d_num_runs_out),
-                             detail::item_count(num_items));
+                             num_items);
   }
 
 private:

@@ -52,15 +52,6 @@ inline namespace LOOKBACK_ABI {
 /// @ingroup cub_selections
 struct DeviceSelect {
 private:
-  template <class Flags, class Predicate>
-  static auto by_flags(Flags flags, Predicate predicate) {
-    const auto stencil = detail::plain_memory(flags);
-    return detail::by_stencil<std::decay_t<decltype(stencil)>, Predicate, true>{predicate, stencil};
-  }
-  template <class Predicate>
-  static auto by_predicate(Predicate predicate) {
-    return detail::by_predicate<Predicate, true>{predicate};
-  }
   template <class Keys, class Equal>
   static auto by_run(Keys keys, Equal equal) {
     return detail::heads_of_runs<true>(detail::plain_memory(keys), equal);
@@ -71,40 +62,29 @@ private:
                                   detail::output_of<detail::value_t<Items>>(output),
                                   detail::dropped{}, counter);
   }
-  /// In two phases.
-  template <class... Algorithm, class Problem, class Count>
-  static cudaError_t run(void *storage, std::size_t &bytes, const Problem &problem, Count num_items,
-                         cudaStream_t stream) {
-    return detail::select_by<detail::strategies<Algorithm...>>(
-        storage, bytes, problem, detail::item_count(num_items), detail::launcher(stream));
-  }
-  /// In one.
-  template <class Env, class Problem, class Count>
-  static cudaError_t run(const Env &env, const Problem &problem, Count num_items) {
-    return detail::select_in(env, problem, detail::item_count(num_items));
-  }
 
 public:
   /// Selects every x(i) whose flag `d_flags[i]` is true.
   template <class Input, class Flags, class Output, class Counter, class Count, class... Algorithm,
-            detail::if_count<Count> = 0>
+            detail::if_count<Count, Counter> = 0>
   static cudaError_t Flagged(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                              Flags d_flags, Output d_out, Counter d_num_selected_out,
                              Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
-    return run<Algorithm...>(
-        d_temp_storage, temp_storage_bytes,
-        selection(d_in, by_flags(d_flags, detail::is_set{}), d_out, d_num_selected_out), num_items,
-        stream);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        selection(d_in, detail::flagged(d_flags, detail::is_set{}), d_out, d_num_selected_out),
+        num_items);
   }
   /// In one phase.
   template <class Input, class Flags, class Output, class Counter, class Count,
             class Env = detail::default_environment, detail::if_sequence<Flags> = 0,
-            detail::if_count<Count> = 0>
+            detail::if_count<Count, Counter> = 0>
   [[nodiscard]] static cudaError_t Flagged(Input d_in, Flags d_flags, Output d_out,
                                            Counter d_num_selected_out, Count num_items,
                                            const Env &env = {}) {
-    return run(env, selection(d_in, by_flags(d_flags, detail::is_set{}), d_out, d_num_selected_out),
-               num_items);
+    return detail::select_in(
+        env, selection(d_in, detail::flagged(d_flags, detail::is_set{}), d_out, d_num_selected_out),
+        num_items);
   }
 
   /// The same in place: `d_data` is the input and the output.
@@ -113,10 +93,10 @@ public:
   static cudaError_t Flagged(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
                              Flags d_flags, Counter d_num_selected_out, Count num_items,
                              cudaStream_t stream = nullptr, Algorithm...) {
-    return run<Algorithm...>(
-        d_temp_storage, temp_storage_bytes,
-        selection(d_data, by_flags(d_flags, detail::is_set{}), d_data, d_num_selected_out),
-        num_items, stream);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        selection(d_data, detail::flagged(d_flags, detail::is_set{}), d_data, d_num_selected_out),
+        num_items);
   }
   /// In one phase.
   template <class Data, class Flags, class Counter, class Count,
@@ -124,32 +104,33 @@ public:
             detail::if_count<Count, Env> = 0>
   [[nodiscard]] static cudaError_t Flagged(Data d_data, Flags d_flags, Counter d_num_selected_out,
                                            Count num_items, const Env &env = {}) {
-    return run(env,
-               selection(d_data, by_flags(d_flags, detail::is_set{}), d_data, d_num_selected_out),
-               num_items);
+    return detail::select_in(
+        env,
+        selection(d_data, detail::flagged(d_flags, detail::is_set{}), d_data, d_num_selected_out),
+        num_items);
   }
 
   /// Selects every x(i) with `select_op(d_flags[i])`.
   template <class Input, class Flags, class Output, class Counter, class Count, class SelectOp,
-            class... Algorithm, detail::if_count<Count> = 0>
+            class... Algorithm, detail::if_count<Count, Counter> = 0>
   static cudaError_t FlaggedIf(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                                Flags d_flags, Output d_out, Counter d_num_selected_out,
                                Count num_items, SelectOp select_op, cudaStream_t stream = nullptr,
                                Algorithm...) {
-    return run<Algorithm...>(
-        d_temp_storage, temp_storage_bytes,
-        selection(d_in, by_flags(d_flags, select_op), d_out, d_num_selected_out), num_items,
-        stream);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        selection(d_in, detail::flagged(d_flags, select_op), d_out, d_num_selected_out), num_items);
   }
   /// In one phase.
   template <class Input, class Flags, class Output, class Counter, class Count, class SelectOp,
             class Env = detail::default_environment, detail::if_sequence<Flags> = 0,
-            detail::if_count<Count> = 0>
+            detail::if_count<Count, Counter> = 0>
   [[nodiscard]] static cudaError_t FlaggedIf(Input d_in, Flags d_flags, Output d_out,
                                              Counter d_num_selected_out, Count num_items,
                                              SelectOp select_op, const Env &env = {}) {
-    return run(env, selection(d_in, by_flags(d_flags, select_op), d_out, d_num_selected_out),
-               num_items);
+    return detail::select_in(
+        env, selection(d_in, detail::flagged(d_flags, select_op), d_out, d_num_selected_out),
+        num_items);
   }
 
   /// The same in place: `d_data` is the input and the output.
@@ -158,10 +139,10 @@ public:
   static cudaError_t FlaggedIf(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
                                Flags d_flags, Counter d_num_selected_out, Count num_items,
                                SelectOp select_op, cudaStream_t stream = nullptr, Algorithm...) {
-    return run<Algorithm...>(
-        d_temp_storage, temp_storage_bytes,
-        selection(d_data, by_flags(d_flags, select_op), d_data, d_num_selected_out), num_items,
-        stream);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        selection(d_data, detail::flagged(d_flags, select_op), d_data, d_num_selected_out),
+        num_items);
   }
   /// In one phase.
   template <class Data, class Flags, class Counter, class Count, class SelectOp,
@@ -170,27 +151,29 @@ public:
   [[nodiscard]] static cudaError_t FlaggedIf(Data d_data, Flags d_flags, Counter d_num_selected_out,
                                              Count num_items, SelectOp select_op,
                                              const Env &env = {}) {
-    return run(env, selection(d_data, by_flags(d_flags, select_op), d_data, d_num_selected_out),
-               num_items);
+    return detail::select_in(
+        env, selection(d_data, detail::flagged(d_flags, select_op), d_data, d_num_selected_out),
+        num_items);
   }
 
   /// Selects every x(i) with `select_op(x(i))`.
   template <class Input, class Output, class Counter, class Count, class SelectOp,
-            class... Algorithm, detail::if_count<Count> = 0>
+            class... Algorithm, detail::if_count<Count, Counter> = 0>
   static cudaError_t If(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                         Output d_out, Counter d_num_selected_out, Count num_items,
                         SelectOp select_op, cudaStream_t stream = nullptr, Algorithm...) {
-    return run<Algorithm...>(d_temp_storage, temp_storage_bytes,
-                             selection(d_in, by_predicate(select_op), d_out, d_num_selected_out),
-                             num_items, stream);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        selection(d_in, detail::satisfying(select_op), d_out, d_num_selected_out), num_items);
   }
   /// In one phase.
   template <class Input, class Output, class Counter, class Count, class SelectOp,
             class Env = detail::default_environment, detail::if_sequence<Output> = 0,
-            detail::if_count<Count> = 0>
+            detail::if_count<Count, Counter> = 0>
   [[nodiscard]] static cudaError_t If(Input d_in, Output d_out, Counter d_num_selected_out,
                                       Count num_items, SelectOp select_op, const Env &env = {}) {
-    return run(env, selection(d_in, by_predicate(select_op), d_out, d_num_selected_out), num_items);
+    return detail::select_in(
+        env, selection(d_in, detail::satisfying(select_op), d_out, d_num_selected_out), num_items);
   }
 
   /// The same in place: `d_data` is the input and the output.
@@ -199,9 +182,9 @@ public:
   static cudaError_t If(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
                         Counter d_num_selected_out, Count num_items, SelectOp select_op,
                         cudaStream_t stream = nullptr, Algorithm...) {
-    return run<Algorithm...>(d_temp_storage, temp_storage_bytes,
-                             selection(d_data, by_predicate(select_op), d_data, d_num_selected_out),
-                             num_items, stream);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        selection(d_data, detail::satisfying(select_op), d_data, d_num_selected_out), num_items);
   }
   /// In one phase.
   template <class Data, class Counter, class Count, class SelectOp,
@@ -209,60 +192,60 @@ public:
             detail::if_count<Count, Env> = 0>
   [[nodiscard]] static cudaError_t If(Data d_data, Counter d_num_selected_out, Count num_items,
                                       SelectOp select_op, const Env &env = {}) {
-    return run(env, selection(d_data, by_predicate(select_op), d_data, d_num_selected_out),
-               num_items);
+    return detail::select_in(
+        env, selection(d_data, detail::satisfying(select_op), d_data, d_num_selected_out),
+        num_items);
   }
 
   /// Selects x(0), and every x(i) without `equality_op(x(i - 1), x(i))`: the first of each run.
   template <class Input, class Output, class Counter, class Count, class Equal, class... Algorithm,
-            detail::if_count<Count> = 0, detail::if_no_stream<Equal> = 0>
+            detail::if_count<Count, Counter> = 0, detail::if_compares<Equal, Input> = 0>
   static cudaError_t Unique(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                             Output d_out, Counter d_num_selected_out, Count num_items,
                             Equal equality_op, cudaStream_t stream = nullptr, Algorithm...) {
-    return run<Algorithm...>(d_temp_storage, temp_storage_bytes,
-                             selection(d_in, by_run(d_in, equality_op), d_out, d_num_selected_out),
-                             num_items, stream);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        selection(d_in, by_run(d_in, equality_op), d_out, d_num_selected_out), num_items);
   }
   /// In one phase.
   template <class Input, class Output, class Counter, class Count, class Equal,
             class Env = detail::default_environment, detail::if_sequence<Output> = 0,
-            detail::if_count<Count> = 0, detail::if_compares<Equal, Input> = 0>
+            detail::if_count<Count, Counter> = 0, detail::if_compares<Equal, Input> = 0>
   [[nodiscard]] static cudaError_t Unique(Input d_in, Output d_out, Counter d_num_selected_out,
                                           Count num_items, Equal equality_op, const Env &env = {}) {
-    return run(env, selection(d_in, by_run(d_in, equality_op), d_out, d_num_selected_out),
-               num_items);
+    return detail::select_in(
+        env, selection(d_in, by_run(d_in, equality_op), d_out, d_num_selected_out), num_items);
   }
 
   /// The same with lookback::equal_to.
   template <class Input, class Output, class Counter, class Count, class... Algorithm,
-            detail::if_count<Count> = 0>
+            detail::if_count<Count, Counter> = 0>
   static cudaError_t Unique(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                             Output d_out, Counter d_num_selected_out, Count num_items,
                             cudaStream_t stream = nullptr, Algorithm...) {
-    return run<Algorithm...>(d_temp_storage, temp_storage_bytes,
-                             selection(d_in, by_run(d_in, equal_to{}), d_out, d_num_selected_out),
-                             num_items, stream);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        selection(d_in, by_run(d_in, equal_to{}), d_out, d_num_selected_out), num_items);
   }
   /// In one phase.
   template <class Input, class Output, class Counter, class Count,
             class Env = detail::default_environment, detail::if_sequence<Output> = 0,
-            detail::if_count<Count> = 0, detail::if_environment<Env, Input> = 0>
+            detail::if_count<Count, Counter> = 0, detail::if_environment<Env, Input> = 0>
   [[nodiscard]] static cudaError_t Unique(Input d_in, Output d_out, Counter d_num_selected_out,
                                           Count num_items, const Env &env = {}) {
-    return run(env, selection(d_in, by_run(d_in, equal_to{}), d_out, d_num_selected_out),
-               num_items);
+    return detail::select_in(
+        env, selection(d_in, by_run(d_in, equal_to{}), d_out, d_num_selected_out), num_items);
   }
 
   /// In place, `d_data` is the input and the output.
   template <class Data, class Counter, class Count, class Equal, class... Algorithm,
-            detail::if_count<Count> = 0, detail::if_no_stream<Equal> = 0>
+            detail::if_count<Count> = 0, detail::if_compares<Equal, Data> = 0>
   static cudaError_t Unique(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
                             Counter d_num_selected_out, Count num_items, Equal equality_op,
                             cudaStream_t stream = nullptr, Algorithm...) {
-    return run<Algorithm...>(
-        d_temp_storage, temp_storage_bytes,
-        selection(d_data, by_run(d_data, equality_op), d_data, d_num_selected_out), num_items,
-        stream);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        selection(d_data, by_run(d_data, equality_op), d_data, d_num_selected_out), num_items);
   }
   /// In one phase.
   template <class Data, class Counter, class Count, class Equal,
@@ -270,8 +253,8 @@ public:
             detail::if_count<Count> = 0, detail::if_compares<Equal, Data> = 0>
   [[nodiscard]] static cudaError_t Unique(Data d_data, Counter d_num_selected_out, Count num_items,
                                           Equal equality_op, const Env &env = {}) {
-    return run(env, selection(d_data, by_run(d_data, equality_op), d_data, d_num_selected_out),
-               num_items);
+    return detail::select_in(
+        env, selection(d_data, by_run(d_data, equality_op), d_data, d_num_selected_out), num_items);
   }
 
   /// In place, with lookback::equal_to.
@@ -279,10 +262,9 @@ public:
   static cudaError_t Unique(void *d_temp_storage, std::size_t &temp_storage_bytes, Data d_data,
                             Counter d_num_selected_out, Count num_items,
                             cudaStream_t stream = nullptr, Algorithm...) {
-    return run<Algorithm...>(
-        d_temp_storage, temp_storage_bytes,
-        selection(d_data, by_run(d_data, equal_to{}), d_data, d_num_selected_out), num_items,
-        stream);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        selection(d_data, by_run(d_data, equal_to{}), d_data, d_num_selected_out), num_items);
   }
   /// In one phase.
   template <class Data, class Counter, class Count, class Env = detail::default_environment,
@@ -290,63 +272,65 @@ public:
             detail::if_environment<Env, Data> = 0>
   [[nodiscard]] static cudaError_t Unique(Data d_data, Counter d_num_selected_out, Count num_items,
                                           const Env &env = {}) {
-    return run(env, selection(d_data, by_run(d_data, equal_to{}), d_data, d_num_selected_out),
-               num_items);
+    return detail::select_in(
+        env, selection(d_data, by_run(d_data, equal_to{}), d_data, d_num_selected_out), num_items);
   }
 
   /// Selects the first key of each run, as Unique() does, and its value: both go to the same place
   /// in their outputs.
   template <class Keys, class Values, class KeysOut, class ValuesOut, class Counter, class Count,
-            class Equal, class... Algorithm, detail::if_count<Count> = 0,
-            detail::if_no_stream<Equal> = 0>
+            class Equal, class... Algorithm, detail::if_count<Count, Counter> = 0,
+            detail::if_compares<Equal, Keys> = 0>
   static cudaError_t UniqueByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                  Keys d_keys_in, Values d_values_in, KeysOut d_keys_out,
                                  ValuesOut d_values_out, Counter d_num_selected_out,
                                  Count num_items, Equal equality_op, cudaStream_t stream = nullptr,
                                  Algorithm...) {
-    return run<Algorithm...>(d_temp_storage, temp_storage_bytes,
-                             detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out,
-                                                        d_values_out, equality_op,
-                                                        d_num_selected_out),
-                             num_items, stream);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out, d_values_out, equality_op,
+                                   d_num_selected_out),
+        num_items);
   }
   /// In one phase.
   template <class Keys, class Values, class KeysOut, class ValuesOut, class Counter, class Count,
             class Equal, class Env = detail::default_environment, detail::if_sequence<Values> = 0,
-            detail::if_count<Count> = 0, detail::if_compares<Equal, Keys> = 0>
+            detail::if_count<Count, Counter> = 0, detail::if_compares<Equal, Keys> = 0>
   [[nodiscard]] static cudaError_t
   UniqueByKey(Keys d_keys_in, Values d_values_in, KeysOut d_keys_out, ValuesOut d_values_out,
               Counter d_num_selected_out, Count num_items, Equal equality_op, const Env &env = {}) {
-    return run(env,
-               detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out, d_values_out,
-                                          equality_op, d_num_selected_out),
-               num_items);
+    return detail::select_in(env,
+                             detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out,
+                                                        d_values_out, equality_op,
+                                                        d_num_selected_out),
+                             num_items);
   }
 
   /// The same with lookback::equal_to.
   template <class Keys, class Values, class KeysOut, class ValuesOut, class Counter, class Count,
-            class... Algorithm, detail::if_count<Count> = 0>
+            class... Algorithm, detail::if_count<Count, Counter> = 0>
   static cudaError_t UniqueByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                  Keys d_keys_in, Values d_values_in, KeysOut d_keys_out,
                                  ValuesOut d_values_out, Counter d_num_selected_out,
                                  Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
-    return run<Algorithm...>(d_temp_storage, temp_storage_bytes,
-                             detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out,
-                                                        d_values_out, equal_to{},
-                                                        d_num_selected_out),
-                             num_items, stream);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out, d_values_out, equal_to{},
+                                   d_num_selected_out),
+        num_items);
   }
   /// In one phase.
   template <class Keys, class Values, class KeysOut, class ValuesOut, class Counter, class Count,
             class Env = detail::default_environment, detail::if_sequence<Values> = 0,
-            detail::if_count<Count> = 0, detail::if_environment<Env, Keys> = 0>
+            detail::if_count<Count, Counter> = 0, detail::if_environment<Env, Keys> = 0>
   [[nodiscard]] static cudaError_t
   UniqueByKey(Keys d_keys_in, Values d_values_in, KeysOut d_keys_out, ValuesOut d_values_out,
               Counter d_num_selected_out, Count num_items, const Env &env = {}) {
-    return run(env,
-               detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out, d_values_out,
-                                          equal_to{}, d_num_selected_out),
-               num_items);
+    return detail::select_in(env,
+                             detail::make_unique_by_key(d_keys_in, d_values_in, d_keys_out,
+                                                        d_values_out, equal_to{},
+                                                        d_num_selected_out),
+                             num_items);
   }
 };
 

@@ -150,16 +150,16 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// - `policy`: one of lookback's @ref policies, lookback::host, or `thrust::cuda::par` and the
 ///   policies made from it. A strategy that the policy names is for scans; selections choose their
 ///   own.
-/// - *Iterators*: random access; with others, the call runs on Thrust's own system. Only the calls
-///   in place may write where they read.
+/// - *Iterators*: random access. With others, Thrust's call runs on Thrust's own system, and
+///   lookback's does not exist. Only the calls in place may write where they read.
 /// - *Predicate*: called once for every element, by several threads, each with a copy of it. The
 ///   order of the calls is not specified. `equal` compares neighbours, once each: if it is not
 ///   transitive, the results differ from those of std::unique.
-/// - *Order*: elements keep their relative order, and so do rejected ones. Every partition is
-///   stable.
+/// - *Order*: elements keep their relative order, and so do rejected ones: every partition is
+///   stable, unless Thrust takes it.
 /// - *Element types*: a copy constructor, and what the assignment to the result needs; on a GPU, at
-///   most 4096 bytes. partition() and stable_partition() in place: on a GPU trivially copyable;
-///   Thrust takes the others.
+///   most 4080 bytes, by key together with its key. In a partition in place on a GPU, elements
+///   must be trivially copyable: Thrust takes calls of thrust::partition() with others.
 /// - *Return value*: the end of the results. Nothing is written if `last - first` is not positive.
 /// - *Stream behaviour*: the call waits for the policy's stream, even if the policy does not
 ///   synchronise, since it returns the end of the results. So the stream cannot be under capture;
@@ -370,8 +370,9 @@ unique_by_key(const Policy &policy, Keys first, Keys last, Values values, Equal 
 }
 
 /// For every run of equal keys, as determined by `equal` on neighbours: its first key, and the
-/// reduction of its values, v(s) . v(s + 1) ... v(e), in their type. Without `op`, sums; those of
-/// numbers are added in the type of the results, as Thrust does. Returns both ends.
+/// reduction of its values, v(s) . v(s + 1) ... v(e). All partial reductions have the type of the
+/// values. The default operator adds numbers in the type of the results, as Thrust does, and each
+/// sum is converted back. Returns both ends.
 ///
 /// The bits are those of the last element of the run in inclusive_scan_by_key(). On a GPU, one pass
 /// and two calls of `equal` for every element. On the CPU, sums of integers take one pass; others

@@ -31,7 +31,7 @@ std::vector<Key> keys_in_runs(std::size_t n, std::uint64_t longest, Random &rand
 template <class First, class Second, class Make>
 void check_two_outputs(std::size_t n, const std::vector<First> &first,
                        const std::vector<Second> &second, Make make) {
-  const test::guarded_buffer<std::int64_t> count(1);
+  test::guarded_buffer<std::int64_t> count(1);
   test::guarded_buffer<First> first_output(n, 1);
   test::guarded_buffer<Second> second_output(n, 1);
   const auto problem = make(first_output.data(), second_output.data(), count.data());
@@ -41,6 +41,7 @@ void check_two_outputs(std::size_t n, const std::vector<First> &first,
   };
   for (const test::path by : test::paths) {
     INFO(doctest::String(test::name_of(by)), ", n = ", n, ", results ", first.size());
+    count.poison();
     first_output.poison();
     second_output.poison();
     const auto first_before = first_output.download();
@@ -178,7 +179,7 @@ struct is_below {
 TEST_CASE("partitions into three parts") {
   TEST_RANDOM(random);
   using T = std::uint16_t;
-  const test::guarded_buffer<std::int64_t> counts(2);
+  test::guarded_buffer<std::int64_t> counts(2);
   is_below first{0}, second{0};
   const auto make = [&](const T *x, T *rest) {
     return [=, &counts](T *first_output, T *second_output, std::int64_t *) {
@@ -202,6 +203,7 @@ TEST_CASE("partitions into three parts") {
     for (const test::path by : test::paths) {
       INFO(doctest::String(test::name_of(by)), ", n = ", n, ", limits ", first.limit, ", ",
            second.limit);
+      counts.poison();
       std::vector<T> expected[3];
       for (int part = 0; part < 3; ++part) {
         outputs[part].poison();
@@ -215,6 +217,8 @@ TEST_CASE("partitions into three parts") {
       if (!test::supported(problem, by, length,
                            test::scan_by(by, temporary.data(), bytes, problem, length, nullptr)))
         continue;
+      CHECK(temporary.guards_intact());
+      CHECK(counts.guards_intact());
       const auto numbers = counts.download();
       CHECK_EQ(numbers[0], static_cast<std::int64_t>(parts[0].size()));
       CHECK_EQ(numbers[1], static_cast<std::int64_t>(parts[1].size()));

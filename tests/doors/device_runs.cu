@@ -79,6 +79,7 @@ void same_as_cub(const char *name, Ours ours, Cubs cubs, Call call) {
       CHECK_EQ(test::first_difference(one.download(), other.download()), test::nowhere);
       CHECK(one.guards_intact());
     };
+    if (n == 0) CHECK_EQ(actual.counts.download()[0], 0);
     check(actual.keys, expected.keys);
     check(actual.lengths, expected.lengths);
     check(actual.rest, expected.rest);

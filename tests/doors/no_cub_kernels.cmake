@@ -12,7 +12,7 @@ endfunction()
 
 symbols_of(${CONTROL} symbols)
 foreach(kernel DeviceScanKernel DeviceScanByKeyKernel DeviceScanInitKernel DeviceScanByKeyInitKernel
-        DeviceSelectSweepKernel DeviceUniqueByKeySweepKernel ReduceByKeyAgent UniqueAgent)
+        DeviceSelectSweepKernel DeviceUniqueByKeySweepKernel ReduceByKeyAgent) # UniqueAgent: only before CCCL 3.5
   if(NOT symbols MATCHES ${kernel})
     message(FATAL_ERROR "the control, which calls Thrust's own policies, has no ${kernel}: this check can no longer detect CUB's kernels")
   endif()

@@ -53,7 +53,10 @@ void same_as_two_phases(const char *name, std::size_t n, Call call, const Env &.
     CHECK_EQ(test::first_difference(one.download(), other.download()), test::nowhere);
     CHECK(one.guards_intact());
   };
+  if (n == 0) CHECK_EQ(actual.counts.download()[0], 0);
   check(actual.data, expected.data);
+  check(actual.flags, expected.flags);
+  check(actual.values, expected.values);
   check(actual.kept, expected.kept);
   check(actual.more, expected.more);
   check(actual.rest, expected.rest);

@@ -104,18 +104,22 @@ void check_selection_call(const char *name, Call call) {
     const host_arrays given(n, random);
     host_arrays expected = given;
     const counts wanted = call(lookback::host, expected.pointers());
-    const auto check = [&](const char *policy_name, const auto &policy) {
+    const auto check = [&](const char *policy_name, const auto &policy, cudaStream_t stream,
+                           bool synchronises, arena_allocator *allocator) {
       INFO("policy ", policy_name);
       const device_arrays on_device(given);
+      const int allocations = allocator != nullptr ? allocator->allocations() : 0;
       CHECK(call(policy, on_device.pointers()) == wanted);
+      if (synchronises) CHECK_EQ(cudaStreamQuery(stream), cudaSuccess);
+      if (allocator != nullptr) CHECK_EQ(allocator->allocations(), allocations + 1);
       on_device.check(expected);
     };
     if (n > 5000 && n < 1000000) {
-      for_each_policy([&](const char *policy_name, const auto &policy, cudaStream_t, bool,
-                          arena_allocator *) { check(policy_name, policy); });
-      check("par.with(look_ahead)", lookback::par.with(lookback::look_ahead{}));
+      for_each_policy(check);
+      check("par.with(look_ahead)", lookback::par.with(lookback::look_ahead{}), default_stream(),
+            true, nullptr);
     } else {
-      check("par", lookback::par);
+      check("par", lookback::par, default_stream(), true, nullptr);
     }
   }
 }

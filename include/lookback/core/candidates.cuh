@@ -41,7 +41,7 @@ using wider_of = std::conditional_t<(sizeof(A) < sizeof(B)), B, A>;
 // A function object is called with the index of an item and the item itself. shaping<Item> is the
 // wider of Item and what it reads besides.
 
-/// Those of which the predicate, or its negation, holds.
+/// Items that satisfy the predicate, or, unless `Wanted`, that do not.
 template <class Predicate, bool Wanted>
 struct by_predicate {
   template <class Item>
@@ -53,7 +53,7 @@ struct by_predicate {
     return static_cast<bool>(predicate(x)) == Wanted;
   }
 };
-/// Those whose stencil element satisfies it, or does not.
+/// Items whose stencil element satisfies the predicate, or, unless `Wanted`, does not.
 template <class Stencil, class Predicate, bool Wanted>
 struct by_stencil {
   template <class Item>
@@ -92,7 +92,7 @@ struct by_run {
 /// x == value
 template <class T>
 struct equals {
-  T value; // a copy: the caller's may lie in the output
+  T value; // a copy, since the caller's may lie in the output (a proxy still refers to it)
   LOOKBACK_NO_EXECUTION_CHECK
   template <class X>
   LOOKBACK_HOST_DEVICE bool operator()(const X &x) const {
@@ -218,6 +218,16 @@ auto make_selection(Items items, Which which, Output output, Rejected rejected, 
       input(items, which), plus{}, no_initial{}, sink{output, rejected, count});
 }
 
+/// Selects the items that satisfy a predicate, or whose flags do.
+template <class Predicate>
+by_predicate<Predicate, true> satisfying(Predicate predicate) {
+  return {predicate};
+}
+template <class Flags, class Predicate>
+auto flagged(Flags flags, Predicate predicate) {
+  const auto stencil = plain_memory(flags);
+  return by_stencil<std::decay_t<decltype(stencil)>, Predicate, true>{predicate, stencil};
+}
 /// Selects the first item of each run of equal keys. `OwnKeys`: the items are the keys.
 template <bool OwnKeys, class Keys, class Equal>
 auto heads_of_runs(Keys keys, Equal equal) {

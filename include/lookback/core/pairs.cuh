@@ -27,7 +27,7 @@ struct pairs_input {
   }
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE value_type operator[](difference_type i) const {
-    return {keys[i], values[i]};
+    return {static_cast<value_t<Keys>>(keys[i]), static_cast<value_t<Values>>(values[i])};
   }
 };
 

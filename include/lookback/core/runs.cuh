@@ -10,7 +10,7 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Consecutive elements as an accumulator: how many runs begin with them, and the reduction of the
+/// Consecutive elements as an accumulator: how many runs begin among them, and the reduction of the
 /// values of the last run.
 template <class T>
 struct run_prefix {
@@ -56,6 +56,8 @@ struct every_run {
     return static_cast<std::uint8_t>((begins ? 1 : 0) | (ends ? 2 : 0));
   }
 };
+/// (The element of a run of one has neither side: it writes nothing, and counts as one of the run
+/// before it.)
 struct long_runs {
   LOOKBACK_HOST_DEVICE static std::uint8_t sides(bool begins, bool ends) {
     return every_run::sides(begins && !ends, ends && !begins);
@@ -89,7 +91,9 @@ public:
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE fetched fetch(difference_type distance) const {
     const difference_type i = position_ + distance;
-    return {keys_[i > 0 ? i - 1 : i], keys_[i], keys_[i < last_ ? i + 1 : i], values_[i]};
+    const auto key_at = [&](difference_type at) { return static_cast<key>(keys_[at]); };
+    return {key_at(i > 0 ? i - 1 : i), key_at(i), key_at(i < last_ ? i + 1 : i),
+            static_cast<value_t<Values>>(values_[i])};
   }
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE run_element<T> finish(const fetched &memory,
@@ -164,7 +168,8 @@ struct keys_and_values {
     return value;
   }
 };
-/// The index of the first element, and the number of elements. The value is that index.
+/// The index of the first element, which is the reduction of the indices, and the number of
+/// elements.
 struct offsets_and_lengths {
   LOOKBACK_HOST_DEVICE std::int64_t first(std::ptrdiff_t i) const { return i; }
   LOOKBACK_HOST_DEVICE std::int64_t last(std::ptrdiff_t i, std::int64_t begin) const {

@@ -24,8 +24,8 @@ struct heads_count {};     // keys, equal: counts these keys
 struct head_pairs_copy {}; // keys, values, both results, equal: copies them with their values
 struct runs_reduction {};  // ..., op: copies them with the reductions of the values of their runs
 
-/// Stands for the predicate that compares with `value`. The value is copied when the call has
-/// reached its system: a copy may need the host.
+/// Stands for the predicate that compares with `value`, which is copied on the system that runs the
+/// call: only the host may be able to copy it.
 template <class T>
 struct compared_with {
   const T &value;

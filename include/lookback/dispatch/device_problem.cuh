@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a call of lookback::DeviceScan asks for, as a problem: accumulators by CUB's rule, initial
-// values of every kind.
+// What a call at the CUB door asks for, as a problem: accumulators by CUB's rule, initial values of
+// every kind.
 #pragma once
 
 #include <lookback/core/segments.cuh>
@@ -73,13 +73,14 @@ using if_known =
 /// their environment where others have the number.
 template <class Count, class Env = void>
 using if_count = std::enable_if_t<is_count<Count> && !is_count<Env>, int>;
-/// Selects the others: the stream of a two-phase call in place stands where they have the number.
+/// Selects the overloads that are not in place: where they have the number of items, a two-phase
+/// call in place has its stream.
 template <class Count>
 using if_no_stream =
     std::enable_if_t<!std::is_pointer<Count>::value && !std::is_null_pointer<Count>::value, int>;
 
-/// Selects the one-phase calls, by their second argument: two-phase calls have the size of the
-/// storage there.
+/// Selects the one-phase calls, whose second argument is an iterator: in two-phase calls it is the
+/// size of the storage.
 template <class Iterator>
 using if_sequence =
     std::enable_if_t<std::is_class<Iterator>::value || (std::is_pointer<Iterator>::value &&
@@ -98,7 +99,7 @@ using if_environment = std::enable_if_t<!compares<Env, Keys>, int>;
 /// hold.
 template <class Count>
 constexpr std::int64_t item_count(Count num_items) {
-  static_assert(is_count<Count>, "lookback::DeviceScan: num_items must have an integer type");
+  static_assert(is_count<Count>, "lookback: num_items must have an integer type");
 #if defined(__SIZEOF_INT128__)
   using widest = uint128;
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Selections on a Thrust CUDA policy. A call returns the end of its results, so it waits for the
-// number of them, also with a policy that waits for nothing else.
+// Selections on a Thrust CUDA policy. A call returns the end of its results, so it waits for their
+// number, with lookback::par_nosync, too.
 #pragma once
 
 #include <lookback/core/candidates.cuh>
@@ -36,7 +36,7 @@ struct no_output {
   LOOKBACK_HOST_DEVICE element operator[](difference_type) const { return {}; }
 };
 
-/// What says which items are kept, with iterators for kernels.
+/// The rule with its stencil as kernels read it.
 template <class Predicate, bool Wanted>
 auto for_kernels(const by_predicate<Predicate, Wanted> &which) {
   return which;
@@ -49,10 +49,10 @@ auto for_kernels(const by_stencil<Stencil, Predicate, Wanted> &which) {
 
 inline namespace LOOKBACK_DEFAULT_STREAM {
 
-/// Runs the selection `make(count, items)` from n items, where `*count` is the place of the number,
-/// and `items` memory for n elements of type T (void: none). Then calls `finish(number, items,
-/// stream)`, and returns the number. Throws thrust::system_error with CUDA's status; whatever was
-/// allocated is freed, in stream order, either way.
+/// Runs the selection `make(count, items)` from n items, where kernels write the number of results
+/// to `*count`, and `items` is memory for n elements of type T (void: none). Then calls
+/// `finish(number, items, stream)`, and returns the number. Throws thrust::system_error with CUDA's
+/// status. Temporary storage goes back to where the policy has it from, as after a scan.
 template <class T, class Derived, class Make, class Finish>
 std::int64_t selection_on(const thrust::cuda_cub::execution_policy<Derived> &exec, std::int64_t n,
                           Make make, Finish finish) {
