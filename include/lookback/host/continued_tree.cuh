@@ -108,7 +108,9 @@ private:
   }
   template <class Problem>
   std::int64_t scan_groups(const Problem &problem, std::int64_t n, std::size_t threads) {
-    threaded_scan<Problem, true> groups(over(problem, n));
+    using scan = threaded_scan<Problem, true>;
+    const bool streams = static_cast<std::uint64_t>(position_ + n) >= scan::streamed_from;
+    scan groups(over(problem, n), streams);
     groups.run(threads);
     begin_group(groups.next_group_prefix());
     return n;

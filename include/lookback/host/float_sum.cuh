@@ -15,8 +15,7 @@ inline constexpr bool is_float_sum = sums_rows<Problem, items_view<Problem>>;
 /// Scans a problem of at least one item from the prefix of `tiles`, and extends it by the problem's
 /// full tiles.
 template <class Problem>
-void scan_float_sum(const Problem &problem,
-                    tiles_before<typename Problem::accumulator> &tiles) {
+void scan_float_sum(const Problem &problem, tiles_before<typename Problem::accumulator> &tiles) {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   constexpr bool inclusive = Problem::inclusive;
