@@ -17,7 +17,8 @@ inline namespace LOOKBACK_ABI {
 ///
 /// @code
 /// lookback::continued_scan<float> running;
-/// while (read(chunk)) running.inclusive(lookback::host, chunk.begin(), chunk.end(), sums.begin());
+/// while (read(chunk))
+///   result = running.inclusive(lookback::host, chunk.begin(), chunk.end(), result);
 /// @endcode
 ///
 /// Notation: `a . b` is `op(a, b)`; x(0), x(1), ... are the elements of all chunks, in the order of
@@ -33,7 +34,8 @@ inline namespace LOOKBACK_ABI {
 ///   undefined. No iterator is used after the call.
 /// - *Operator*: as for @ref thrust_scans. The object keeps a copy, and every call uses copies of
 ///   that.
-/// - *Return value*: the end of the results, `result + (last - first)`; of an empty chunk, `result`.
+/// - *Return value*: the end of the results, `result + (last - first)`; of an empty chunk,
+///   `result`.
 /// - *Errors*: `std::logic_error` if an exclusive result is asked for before the first element,
 ///   without an initial value; the object is then unchanged. Otherwise as for @ref thrust_scans:
 ///   after an exception from the operator, an iterator, a copy or an allocation, the results of the
@@ -51,7 +53,7 @@ inline namespace LOOKBACK_ABI {
 /// An object can be moved, not copied; one that was moved from may only be assigned to or
 /// destroyed. To start again, assign a new object.
 ///
-/// @tparam T         type of the elements and of the accumulator; a copy constructor is all it needs
+/// @tparam T         type of the elements and of the accumulator; needs a copy constructor only
 /// @tparam Operator  associative; `op(a, b)` converts to T
 /// @ingroup continued_scans
 template <class T, class Operator = plus>

@@ -23,7 +23,8 @@ namespace detail {
 #if defined(__CUDA_ARCH__)
 
 /// nvcc's pass for device code compiles no host function, so it need not read the headers of host/.
-/// This shows it the call of the user's operator: it warns about functions that are never called.
+/// This shows it only the call of the user's operator: it warns about functions that are never
+/// called.
 template <class T, class Operator>
 class continued_tree {
 public:
@@ -43,8 +44,8 @@ private:
 
 #else
 
-/// A scan in T by `Operator`, of elements and results that shape the tree as T does. If the operator
-/// or a copy throws, the object must only be destroyed.
+/// A scan in T by `Operator`, of elements and results that shape the tree as T does. After an
+/// exception, the object may only be destroyed.
 template <class T, class Operator>
 class continued_tree {
   using shape = tree_shape<sizeof(T)>;
