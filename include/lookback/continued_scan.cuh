@@ -28,9 +28,9 @@ inline namespace LOOKBACK_ABI {
 /// - *Chunks*: of any lengths. A chunk without elements (`last - first` zero or negative) changes
 ///   nothing. Inclusive and exclusive calls may be mixed: each continues the same scan, and selects
 ///   the results of its own chunk only.
-/// - *Iterators*: random access. The value type of the input is T; that of the output has at most
-///   as many bytes, since the larger of both shapes the tree. Both are checked at compile time, and
-///   may be those of other iterators in each call. `result` may equal `first`; any other overlap is
+/// - *Iterators*: random access; each call may have iterators of other types. The value type of the
+///   input is T; that of the output has at most as many bytes, since the larger of both shapes the
+///   tree. Both are checked at compile time. `result` may equal `first`; any other overlap is
 ///   undefined. No iterator is used after the call.
 /// - *Operator*: as for @ref thrust_scans. The object keeps a copy, and every call uses copies of
 ///   that.
@@ -44,11 +44,11 @@ inline namespace LOOKBACK_ABI {
 ///   lookback::exclusive_scan() of all elements that accumulates in T. They do not depend on how
 ///   the elements are divided into chunks (lookback::tree_shape).
 /// - *Threads*: as for @ref host, by the bytes of the whole groups of lookback::tree_shape in the
-///   chunk (512 KB each): of a chunk of less than 4 MB, or before and after its whole groups, the
-///   calling thread alone computes the results. One thread at a time may use an object.
+///   chunk (about 512 KB each). The elements before and after them, and chunks of less than 4 MB,
+///   are scanned by the calling thread. One thread at a time may use an object.
 /// - *Complexity*: about 2 n applications of the operator for n elements in all. The object keeps
-///   about 500 values, in one allocation. Chunks of a few thousand elements and more are scanned at
-///   the speed of one scan, or nearly so; single elements take about 20 times as long.
+///   about 500 values. Chunks of a few thousand elements and more take nearly the time of one scan,
+///   single elements about 20 times as long.
 ///
 /// An object can be moved, not copied; one that was moved from may only be assigned to or
 /// destroyed. To start again, assign a new object.

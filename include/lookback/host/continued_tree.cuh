@@ -109,9 +109,9 @@ private:
   }
   template <class Problem>
   std::int64_t scan_groups(const Problem &problem, std::int64_t n, std::size_t threads) {
-    using scan = threaded_scan<Problem, true>;
-    const bool streams = static_cast<std::uint64_t>(position_ + n) >= scan::streamed_from;
-    scan groups(over(problem, n), streams);
+    // Streamed, whatever the chunk's length: other chunks pass through the caches, too. 2^26 f32 in
+    // 16 chunks take about 1.5 times as long without; chunks of 4 MB in one buffer take the same.
+    threaded_scan<Problem, true> groups(over(problem, n), true);
     groups.run(threads);
     begin_group(groups.next_group_prefix());
     return n;

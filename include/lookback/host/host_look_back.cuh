@@ -32,10 +32,6 @@ class threaded_scan {
   using batch = std::unique_ptr<tile_scan>[batch_tiles];
 
 public:
-  /// From this number of elements on, results exceed most caches: stored through a cache, they
-  /// would evict everything else, and one another.
-  static constexpr std::uint64_t streamed_from = (std::uint64_t{1} << 25) / shape::element_bytes;
-
   /// `streams`: results are stored past the caches, if the CPU can.
   threaded_scan(const Problem &problem, bool streams)
       : problem_(problem), n_(static_cast<std::int64_t>(problem.extent.items)), streams_(streams),
@@ -55,6 +51,10 @@ public:
   T next_group_prefix() const { return group_prefixes_.read(tiles_ / group_tiles - 1).value(); }
 
 private:
+  /// From this number of elements on, results exceed most caches: stored through a cache, they
+  /// would evict everything else, and one another.
+  static constexpr std::uint64_t streamed_from = (std::uint64_t{1} << 25) / shape::element_bytes;
+
   /// Draws batches until there are none left. The tiles of the next batch are reduced between the
   /// scans of the current batch's tiles, so that reads, computation and writes overlap. Batches are
   /// drawn in order, and no thread waits between drawing a batch and publishing its aggregates, so
