@@ -37,8 +37,8 @@ inline namespace LOOKBACK_ABI {
 /// - *Return value*: the end of the results, `result + (last - first)`; of an empty chunk,
 ///   `result`.
 /// - *Errors*: `std::logic_error` if an exclusive result is asked for before the first element,
-///   without an initial value; the object is then unchanged. Otherwise as for @ref thrust_scans:
-///   after an exception from the operator, an iterator, a copy or an allocation, the results of the
+///   without an initial value; the object is then unchanged. Otherwise as for @ref thrust_scans.
+///   After an exception from the operator, an iterator, a copy or an allocation, the results of the
 ///   chunk are partly written, and the object may only be assigned to or destroyed.
 /// - *Determinism*: the results are bit-identical to those of one lookback::inclusive_scan() or
 ///   lookback::exclusive_scan() of all elements that accumulates in T. They do not depend on how

@@ -44,7 +44,6 @@ enum class scanned_by { threads, this_thread };
 /// Scans a problem. Never inlined, so that scan() can be.
 template <class Problem>
 LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem, scanned_by who) {
-  using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   const auto n = static_cast<std::int64_t>(problem.extent.items);
   if constexpr (separate_results<typename Problem::output_type>::value) {
@@ -55,7 +54,7 @@ LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem, scanned_by who) {
   if constexpr (is_integer_sum<Problem>) {
     scan_sum(problem);
   } else if constexpr (is_float_sum<Problem>) {
-    tiles_before<T> tiles(initial_of<T>(problem.initial));
+    tiles_before tiles(initial_of<typename Problem::accumulator>(problem.initial));
     scan_float_sum(problem, tiles);
   } else if (n <= shape::row_elements) {
     tree_tile<Problem, 1> tile(problem);
@@ -65,8 +64,7 @@ LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem, scanned_by who) {
     tree_tile<Problem> tile(problem);
     scan_one_tile(tile, problem);
   } else {
-    tiles_before<T> tiles(initial_of<T>(problem.initial));
-    std::make_unique<lone_scan<Problem>>(problem)->run(tiles);
+    scan_alone(problem);
   }
 }
 

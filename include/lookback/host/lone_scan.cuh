@@ -44,6 +44,20 @@ private:
   const std::int64_t n_;
 };
 
+/// The whole scan of a problem on the calling thread. Its state is on the heap: it may be too large
+/// for a stack.
+template <class Problem>
+void scan_alone(const Problem &problem) {
+  using T = typename Problem::accumulator;
+  struct whole_scan {
+    tiles_before<T> tiles;
+    lone_scan<Problem> scan;
+  };
+  const std::unique_ptr<whole_scan> whole(
+      new whole_scan{tiles_before<T>(initial_of<T>(problem.initial)), lone_scan<Problem>(problem)});
+  whole->scan.run(whole->tiles);
+}
+
 } // namespace detail
 } // namespace LOOKBACK_ABI
 } // namespace lookback
