@@ -15,6 +15,7 @@
 /// | `<lookback/selection.cuh>` | @ref thrust_selections |
 /// | `<lookback/segmented_scan.cuh>` | @ref segmented_scans, on the CPU |
 /// | `<lookback/axis_scan.cuh>` | @ref axes, on the CPU |
+/// | `<lookback/continued_scan.cuh>` | @ref continued_scans, on the CPU |
 /// | `<lookback/device_scan.cuh>` | @ref cub_scans |
 /// | `<lookback/device_select.cuh>`, `<lookback/device_partition.cuh>` | @ref cub_selections |
 /// | `<lookback/device_reduce.cuh>`, `<lookback/device_run_length_encode.cuh>` | the same |
@@ -32,6 +33,9 @@
 /// @ingroup doors
 
 /// @defgroup axes Scans along an axis
+/// @ingroup doors
+
+/// @defgroup continued_scans Scans in chunks
 /// @ingroup doors
 
 /// @defgroup cub_scans CUB's scans
@@ -60,6 +64,7 @@
 /// operator use.
 
 #include <lookback/axis_scan.cuh>
+#include <lookback/continued_scan.cuh>
 #include <lookback/execution_policy.cuh>
 #include <lookback/scan.cuh>
 #include <lookback/segmented_scan.cuh>

@@ -146,6 +146,18 @@ TEST_CASE("segments and axes by lookback::host without a device") {
   CHECK_EQ(scanned[n - 1], n - 1u - n / 10);
 }
 
+TEST_CASE("continued scans by lookback::host without a device") {
+  std::deque<std::uint32_t> values(n, 1), scanned(n);
+  lookback::continued_scan<std::uint32_t, plus_on_the_host> running({}, 7u);
+  const auto middle = values.begin() + n / 3;
+  auto result = running.inclusive(lookback::host, values.begin(), middle, scanned.begin());
+  result = running.exclusive(lookback::host, middle, values.end(), result);
+  CHECK(result == scanned.end());
+  CHECK_EQ(scanned[n / 3 - 1], 7u + n / 3);
+  CHECK_EQ(scanned[n - 1], 7u + n - 1);
+  CHECK_EQ(running.prefix(), 7u + n);
+}
+
 int main(int argc, char **argv) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) {

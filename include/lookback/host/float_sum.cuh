@@ -12,14 +12,14 @@ namespace detail {
 template <class Problem>
 inline constexpr bool is_float_sum = sums_rows<Problem, items_view<Problem>>;
 
-/// Scans a problem of at least one item.
+/// Scans a problem of at least one item from the prefix of `tiles`, and extends it by the problem's
+/// full tiles.
 template <class Problem>
-void scan_float_sum(const Problem &problem) {
+void scan_float_sum(const Problem &problem, tiles_before<typename Problem::accumulator> &tiles) {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   constexpr bool inclusive = Problem::inclusive;
   auto op = problem.op;
-  tiles_before<Problem> tiles(problem);
   row_network<T> rows;
   bool has_prefix = tiles.prefix().exists();
   T prefix = has_prefix ? tiles.prefix().value() : T{}; // of the row

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <lookback/host/crew.cuh>
+#include <lookback/host/growing_tree.cuh>
 #include <lookback/host/integer_sum.cuh>
 #include <lookback/host/shared_state.cuh>
 
@@ -15,8 +16,9 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// One scan of more than one tile, and the state that its threads share.
-template <class Problem>
+/// One scan of more than one tile, and the state that its threads share. `Through`: the scan is of
+/// whole groups, and its prefixes are extended by the last group, too.
+template <class Problem, bool Through = false>
 class threaded_scan {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
@@ -45,6 +47,8 @@ public:
   void run(std::size_t threads) {
     crew_.run(threads, [this] { work(); });
   }
+  /// G of the group after the last one. Requires `Through`, after run().
+  T next_group_prefix() const { return group_prefixes_.read(tiles_ / group_tiles - 1).value(); }
 
 private:
   /// From this number of elements on, results exceed most caches: stored through a cache, they
@@ -135,8 +139,8 @@ private:
   maybe<T> look_back(std::size_t begin, const batch &tiles, lanes<T> &within) {
     auto op = problem_.op;
     const std::size_t group = begin / group_tiles, first = group * group_tiles;
-    const std::size_t end =
-        std::min(end_of(begin), tiles_ - 1); // no tile needs the last tile's aggregate
+    // No tile needs the last tile's aggregate.
+    const std::size_t end = std::min(end_of(begin), Through ? tiles_ : tiles_ - 1);
     for (std::size_t id = begin; id < end; ++id)
       tile_aggregates_.publish(id, tiles[id - begin]->aggregate());
 
@@ -152,11 +156,8 @@ private:
     const bool completes_group = end == first + group_tiles;
     if (completes_group) group_aggregates_.publish(group, within[lane_count - 1]);
 
-    maybe<T> prefix;
-    if (group > 0)
-      prefix = prefix_of_group(group, op);
-    else if constexpr (Problem::initial_type::exists)
-      prefix.set(static_cast<T>(problem_.initial.value));
+    const maybe<T> prefix =
+        group > 0 ? prefix_of_group(group, op) : initial_of<T>(problem_.initial);
     if (completes_group) {
       maybe<T> through = prefix;
       through.append(op, within[lane_count - 1]);

@@ -54,7 +54,8 @@ LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem, scanned_by who) {
   if constexpr (is_integer_sum<Problem>) {
     scan_sum(problem);
   } else if constexpr (is_float_sum<Problem>) {
-    scan_float_sum(problem);
+    tiles_before tiles(initial_of<typename Problem::accumulator>(problem.initial));
+    scan_float_sum(problem, tiles);
   } else if (n <= shape::row_elements) {
     tree_tile<Problem, 1> tile(problem);
     scan_one_tile(tile, problem);
@@ -63,7 +64,7 @@ LOOKBACK_HOST_NOINLINE void scan_many(const Problem &problem, scanned_by who) {
     tree_tile<Problem> tile(problem);
     scan_one_tile(tile, problem);
   } else {
-    std::make_unique<lone_scan<Problem>>(problem)->run();
+    scan_alone(problem);
   }
 }
 

@@ -2,44 +2,13 @@
 // A scan on the calling thread alone: no shared state, no waits.
 #pragma once
 
+#include <lookback/host/growing_tree.cuh>
 #include <lookback/host/shared_state.cuh>
 #include <lookback/host/tile.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
-
-/// The prefix of the next tile, extended tile by tile.
-template <class Problem>
-class tiles_before {
-  using T = typename Problem::accumulator;
-
-public:
-  explicit tiles_before(const Problem &problem) {
-    if constexpr (Problem::initial_type::exists) {
-      group_prefix_.set(static_cast<T>(problem.initial.value));
-      prefix_.set(group_prefix_.value());
-    }
-  }
-  const maybe<T> &prefix() const { return prefix_; }
-
-  /// Extends the prefix by a tile with this aggregate.
-  template <class Operator>
-  void push(const T &aggregate, Operator &op) {
-    const T through = within_.push(aggregate, op); // T, inclusive
-    prefix_.set(extend_left_side(group_prefix_.get(), through, op));
-    if (++tiles_ == Problem::shape::group_tiles) {
-      group_prefix_.set(prefix_.value());
-      within_.clear();
-      tiles_ = 0;
-    }
-  }
-
-private:
-  growing_network<T> within_;
-  maybe<T> group_prefix_, prefix_; // G, and G extended by the group's tiles so far
-  int tiles_ = 0;                  // of the group so far
-};
 
 /// A scan of any length, one tile after another in the memory of one tile.
 template <class Problem>
@@ -50,18 +19,21 @@ class lone_scan {
 public:
   explicit lone_scan(const Problem &problem)
       : problem_(problem), boundary_(problem_.input, problem_.tiles()), tile_(problem_),
-        tiles_before_(problem_), n_(static_cast<std::int64_t>(problem.extent.items)) {}
+        n_(static_cast<std::int64_t>(problem.extent.items)) {}
 
-  void run() {
+  /// Scans from the prefix of `tiles`, and extends it by all tiles but the last; if `Through`, by
+  /// the last tile, too, which is then full.
+  template <bool Through = false>
+  void run(tiles_before<T> &tiles) {
     constexpr std::int64_t tile_elements = shape::tile_elements;
     auto op = problem_.op;
     auto prefetcher = prefetcher_of(problem_, std::min(tile_elements, n_), n_);
     for (std::int64_t first = 0; first < n_; first += tile_elements) {
       const std::int64_t remaining = n_ - first - tile_elements; // after this tile
       tile_.reduce(first, static_cast<int>(std::min(n_ - first, tile_elements)), prefetcher);
-      tile_.scan(tiles_before_.prefix().get(), prefetcher);
-      if (remaining <= 0) return;
-      tiles_before_.push(tile_.aggregate(), op);
+      tile_.scan(tiles.prefix().get(), prefetcher);
+      if (!Through && remaining <= 0) return;
+      tiles.push(tile_.aggregate(), op);
     }
   }
 
@@ -69,9 +41,22 @@ private:
   Problem problem_;
   saved_boundary<typename Problem::input_type> boundary_;
   tree_tile<Problem> tile_;
-  tiles_before<Problem> tiles_before_;
   const std::int64_t n_;
 };
+
+/// The whole scan of a problem on the calling thread. Its state is on the heap: it may be too large
+/// for a stack.
+template <class Problem>
+void scan_alone(const Problem &problem) {
+  using T = typename Problem::accumulator;
+  struct whole_scan {
+    tiles_before<T> tiles;
+    lone_scan<Problem> scan;
+  };
+  const std::unique_ptr<whole_scan> whole(
+      new whole_scan{tiles_before<T>(initial_of<T>(problem.initial)), lone_scan<Problem>(problem)});
+  whole->scan.run(whole->tiles);
+}
 
 } // namespace detail
 } // namespace LOOKBACK_ABI
