@@ -68,8 +68,7 @@ struct line_scan {
 //   splits                whether several threads can scan one line
 //   count()               how many lines there are
 //   items(line)           how many items a line has; not positive: none
-//   span(first, last)     how many items the lines from `first` to `last` - 1 have, if they follow one
-//                         another in memory
+//   span(first, last)     items of the lines from `first` to `last` - 1, if these are in order
 //   all_items()           those of all lines, about; it decides the number of threads, nothing else
 //   scan(line, items, who)
 //   short_items           the most items of a short line; 0: no line is short
@@ -178,7 +177,6 @@ public:
   using base::output;
   using base::scan_short;
   using base::short_items;
-  using base::span;
   using typename base::problem_type;
   static constexpr bool splits = false;
   /// Bundles for `threads` threads.
@@ -190,6 +188,9 @@ public:
   }
   std::int64_t count() const { return this->lines.outer * bundles_; }
   std::int64_t items(std::int64_t bundle) const { return this->lines.length * lines_of(bundle); }
+  std::int64_t span(std::int64_t first, std::int64_t last) const {
+    return base::span(first, last) * width_;
+  }
   void scan(std::int64_t bundle, std::int64_t, scanned_by) const {
     const axis &lines = this->lines;
     const std::int64_t o = bundle / bundles_, k = bundle % bundles_ * width_;

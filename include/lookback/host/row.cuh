@@ -101,11 +101,11 @@ template <class Problem, class View, class T = typename Problem::accumulator>
 inline constexpr bool sums_rows = simt::sums_rows<T> &&is_sum<Problem>
     &&is_unchanged<Problem, View, typename Problem::output_type> &&fills_vectors<Problem>;
 
-/// Lanes after the first whose numbers are constants where a row is scanned lane by lane: the network
-/// of a short row is then in registers. More would be much code.
+/// Lanes of a row, after its first, for which there is code of their own: the network of a short
+/// row is then in registers. The limit bounds the size of the code.
 template <int E>
 inline constexpr int constant_lanes = std::max(1, std::min(5, 24 / E));
-/// Calls scan_lane(l) for l = 1, 2, ... while it returns true. The first lanes are constants.
+/// Calls scan_lane(l) for l = 1, 2, ... while it returns true. The first l are constants.
 template <int... Lanes, class ScanLane>
 LOOKBACK_HOST_INLINE void scan_lanes(std::integer_sequence<int, Lanes...>, ScanLane scan_lane) {
   if ((scan_lane(std::integral_constant<int, Lanes + 1>{}) && ...))
