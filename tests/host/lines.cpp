@@ -117,6 +117,18 @@ void check_segments(const std::vector<T> &x, const std::vector<segment> &segment
       });
 }
 
+/// Four bytes that a copy constructor copies: not plain, and several in a vector.
+struct copied {
+  explicit copied(int value_ = 0) : value(value_) {}
+  copied(const copied &other) : value(other.value) {}
+  copied &operator=(const copied &other) {
+    value = other.value;
+    return *this;
+  }
+  friend bool operator==(const copied &a, const copied &b) { return a.value == b.value; }
+  int value;
+};
+
 /// Segments of 1, 2, ... items, up to two rows and one item, against scans of each one alone and
 /// against the definition of the tree.
 template <class T, class Operator, class MakeItem>
@@ -140,22 +152,24 @@ void check_short_segments(const T &filler, const T &initial, Operator op, MakeIt
   }
   check_segments<int>(x, segments, filler, initial, op);
   const auto begins = begins_of<int>(segments), ends = ends_of<int>(segments);
-  std::vector<T> y(x.size(), filler);
-  lookback::inclusive_segmented_scan(host, x.begin(), begins.begin(), ends.begin(), longest,
-                                     y.begin(), op);
-  CHECK(same_bits(y, expected[0]));
-  lookback::inclusive_segmented_scan(host, x.begin(), begins.begin(), ends.begin(), longest,
-                                     y.begin(), initial, op);
-  CHECK(same_bits(y, expected[1]));
-  lookback::exclusive_segmented_scan(host, x.begin(), begins.begin(), ends.begin(), longest,
-                                     y.begin(), initial, op);
-  CHECK(same_bits(y, expected[2]));
+  std::vector<T> y[3];
+  for (const bool in_place : {false, true}) {
+    for (auto &results : y) results = in_place ? x : std::vector<T>(x.size(), filler);
+    const auto from = [&](int kind) { return in_place ? y[kind].data() : x.data(); };
+    lookback::inclusive_segmented_scan(host, from(0), begins.begin(), ends.begin(), longest,
+                                       y[0].data(), op);
+    lookback::inclusive_segmented_scan(host, from(1), begins.begin(), ends.begin(), longest,
+                                       y[1].data(), initial, op);
+    lookback::exclusive_segmented_scan(host, from(2), begins.begin(), ends.begin(), longest,
+                                       y[2].data(), initial, op);
+    for (int kind = 0; kind < 3; ++kind) CHECK(same_bits(y[kind], expected[kind]));
+  }
   // Each item is read by a call, not from memory.
   const auto called = thrust::make_transform_iterator(thrust::counting_iterator<std::size_t>(0),
                                                       [&](std::size_t i) { return x[i]; });
-  lookback::exclusive_segmented_scan(host, called, begins.begin(), ends.begin(), longest, y.begin(),
-                                     initial, op);
-  CHECK(same_bits(y, expected[2]));
+  lookback::exclusive_segmented_scan(host, called, begins.begin(), ends.begin(), longest,
+                                     y[2].data(), initial, op);
+  CHECK(same_bits(y[2], expected[2]));
 }
 
 std::vector<float> random_floats(std::size_t n, std::mt19937_64 &random) {
@@ -245,11 +259,15 @@ TEST_CASE("segmented scans on the host: short segments in the tree's order") {
   check_short_segments(test::affine{0, 0}, test::affine{3, 5}, test::compose_affine{},
                        [&] { return random_maps(1, random)[0]; });
   check_short_segments(-2, 5, lookback::plus{}, [&] { return static_cast<int>(random() % 100); });
-  // Neither commutes, and both show the order of association.
+  // None of these commutes, and all show the order of association.
   using i16 = std::int16_t;
   check_short_segments(
       i16{-1}, i16{7}, [](i16 a, i16 b) { return static_cast<i16>(a * 3 + b * 5); },
       [&] { return static_cast<i16>(random() % 100); });
+  check_short_segments(
+      copied(-1), copied(7),
+      [](const copied &a, const copied &b) { return copied((a.value * 3 + b.value * 5) % 10007); },
+      [&] { return copied(static_cast<int>(random() % 100)); });
   check_short_segments(
       std::string("none"), std::string("0"),
       [](const std::string &a, const std::string &b) { return '(' + a + b + ')'; },
