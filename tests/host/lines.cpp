@@ -7,6 +7,7 @@
 #include <support/guarded_vector.hpp>
 #include <support/operators.hpp>
 #include <support/random.hpp>
+#include <support/tree_reference.hpp>
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -26,11 +27,15 @@ struct segment {
   std::int64_t begin, end;
 };
 
-/// The same bytes: for floating-point numbers, the same bits.
+/// The same bytes: for floating-point numbers, the same bits. Values that are more than their bytes
+/// are compared.
 template <class T>
 bool same_bits(const std::vector<T> &a, const std::vector<T> &b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+  if constexpr (std::is_trivially_copyable<T>::value)
+    return a.size() == b.size() &&
+           (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+  else
+    return a == b;
 }
 
 /// Segments over n items, in random order: short and long ones, empty ones, ones that end before
@@ -112,6 +117,61 @@ void check_segments(const std::vector<T> &x, const std::vector<segment> &segment
       });
 }
 
+/// Four bytes that a copy constructor copies: not plain, and several in a vector.
+struct copied {
+  explicit copied(int value_ = 0) : value(value_) {}
+  copied(const copied &other) : value(other.value) {}
+  copied &operator=(const copied &other) {
+    value = other.value;
+    return *this;
+  }
+  friend bool operator==(const copied &a, const copied &b) { return a.value == b.value; }
+  int value;
+};
+
+/// Segments of 1, 2, ... items, up to two rows and one item, against scans of each one alone and
+/// against the definition of the tree.
+template <class T, class Operator, class MakeItem>
+void check_short_segments(const T &filler, const T &initial, Operator op, MakeItem make_item) {
+  const auto longest =
+      static_cast<std::int64_t>(2 * test::tree_sizes(sizeof(T), sizeof(T)).row + 1);
+  std::vector<segment> segments;
+  std::vector<T> x;
+  std::vector<T> expected[3]; // inclusive, inclusive with an initial value, exclusive
+  for (std::int64_t items = 1; items <= longest; ++items) {
+    const auto first = static_cast<std::int64_t>(x.size());
+    segments.push_back({first, first + items});
+    for (std::int64_t i = 0; i < items; ++i) x.push_back(make_item());
+    const std::vector<T> line(x.begin() + first, x.end());
+    for (int kind = 0; kind < 3; ++kind) {
+      const auto results =
+          test::tree_scan<T>(line, op, kind == 0 ? std::nullopt : std::optional<T>(initial),
+                             kind < 2, sizeof(T), sizeof(T));
+      expected[kind].insert(expected[kind].end(), results.begin(), results.end());
+    }
+  }
+  check_segments<int>(x, segments, filler, initial, op);
+  const auto begins = begins_of<int>(segments), ends = ends_of<int>(segments);
+  std::vector<T> y[3];
+  for (const bool in_place : {false, true}) {
+    for (auto &results : y) results = in_place ? x : std::vector<T>(x.size(), filler);
+    const auto from = [&](int kind) { return in_place ? y[kind].data() : x.data(); };
+    lookback::inclusive_segmented_scan(host, from(0), begins.begin(), ends.begin(), longest,
+                                       y[0].data(), op);
+    lookback::inclusive_segmented_scan(host, from(1), begins.begin(), ends.begin(), longest,
+                                       y[1].data(), initial, op);
+    lookback::exclusive_segmented_scan(host, from(2), begins.begin(), ends.begin(), longest,
+                                       y[2].data(), initial, op);
+    for (int kind = 0; kind < 3; ++kind) CHECK(same_bits(y[kind], expected[kind]));
+  }
+  // Each item is read by a call, not from memory.
+  const auto called = thrust::make_transform_iterator(thrust::counting_iterator<std::size_t>(0),
+                                                      [&](std::size_t i) { return x[i]; });
+  lookback::exclusive_segmented_scan(host, called, begins.begin(), ends.begin(), longest,
+                                     y[2].data(), initial, op);
+  CHECK(same_bits(y[2], expected[2]));
+}
+
 std::vector<float> random_floats(std::size_t n, std::mt19937_64 &random) {
   std::vector<float> x;
   std::uniform_real_distribution<float> any(-1, 1);
@@ -191,6 +251,27 @@ TEST_CASE("segmented scans on the host: every segment as if it were alone") {
         test::random_below<int>(std::min<std::size_t>(size, 30000), 100, random),
         random_segments(std::min<std::int64_t>(n, 30000), random), -1, 7, test::maximum<int>{});
   }
+}
+
+TEST_CASE("segmented scans on the host: short segments in the tree's order") {
+  TEST_RANDOM(random);
+  check_short_segments(-2.0f, 0.5f, lookback::plus{}, [&] { return random_floats(1, random)[0]; });
+  check_short_segments(test::affine{0, 0}, test::affine{3, 5}, test::compose_affine{},
+                       [&] { return random_maps(1, random)[0]; });
+  check_short_segments(-2, 5, lookback::plus{}, [&] { return static_cast<int>(random() % 100); });
+  // None of these commutes, and all show the order of association.
+  using i16 = std::int16_t;
+  check_short_segments(
+      i16{-1}, i16{7}, [](i16 a, i16 b) { return static_cast<i16>(a * 3 + b * 5); },
+      [&] { return static_cast<i16>(random() % 100); });
+  check_short_segments(
+      copied(-1), copied(7),
+      [](const copied &a, const copied &b) { return copied((a.value * 3 + b.value * 5) % 10007); },
+      [&] { return copied(static_cast<int>(random() % 100)); });
+  check_short_segments(
+      std::string("none"), std::string("0"),
+      [](const std::string &a, const std::string &b) { return '(' + a + b + ')'; },
+      [&] { return std::string(1, static_cast<char>('a' + random() % 26)); });
 }
 
 TEST_CASE("segmented scans on the host: one long segment among millions of short ones") {

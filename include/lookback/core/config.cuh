@@ -2,13 +2,15 @@
 // All macros of lookback: compiler attributes, pragmas, and properties of the compilation.
 #pragma once
 
-/// Always-inline and never-inline, for host functions.
+/// Always-inline and never-inline, for host functions; always-inline after a lambda's parameters.
 #if defined(_MSC_VER) && !defined(__clang__)
 #define LOOKBACK_HOST_INLINE __forceinline
 #define LOOKBACK_HOST_NOINLINE __declspec(noinline)
+#define LOOKBACK_INLINE_LAMBDA
 #else
 #define LOOKBACK_HOST_INLINE inline __attribute__((always_inline))
 #define LOOKBACK_HOST_NOINLINE __attribute__((noinline))
+#define LOOKBACK_INLINE_LAMBDA __attribute__((always_inline))
 #endif
 
 #if defined(__CUDACC__)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scans of many lines on CPU threads. Threads draw batches of consecutive lines. A batch has about
 // 64 KiB of elements, or 1024 lines, which balances short and long lines. A line that is longer
-// than the share of a thread waits until all others are done, and then has all threads.
+// than the share of a thread waits until all others are done, and then has all threads. Lines of a
+// few items are scanned in the loop over a batch; others are passed to the scan of one line.
 //
 // Each line is a scan of its own, so its results are bit-identical to those of scanning it alone.
 #pragma once
@@ -67,8 +68,11 @@ struct line_scan {
 //   splits                whether several threads can scan one line
 //   count()               how many lines there are
 //   items(line)           how many items a line has; not positive: none
+//   span(first, last)     items of the lines from `first` to `last` - 1, if these are in order
 //   all_items()           those of all lines, about; it decides the number of threads, nothing else
 //   scan(line, items, who)
+//   short_items           the most items of a short line; 0: no line is short
+//   scan_short(line, items)
 
 /// Items begins[s] to ends[s] - 1 of the input, whose results go to the same indices of the output.
 template <class Scan, class Input, class Begins, class Ends, class Output>
@@ -82,8 +86,12 @@ struct lines_by_offsets {
 
   using problem_type = decltype(one.problem(input, output, 0));
   static constexpr bool splits = true;
+  static constexpr std::int64_t short_items = detail::short_items<problem_type>;
   std::int64_t count() const { return segments; }
   std::int64_t items(std::int64_t s) const { return end(s) - begin(s); }
+  std::int64_t span(std::int64_t first, std::int64_t last) const {
+    return end(last - 1) - begin(first);
+  }
   /// The span of a few segments: reading all offsets takes as long as scanning short segments.
   std::int64_t all_items() const {
     std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
@@ -97,6 +105,10 @@ struct lines_by_offsets {
   }
   void scan(std::int64_t s, std::int64_t n, scanned_by who) const {
     detail::scan(one.problem(input + begin(s), output + begin(s), n), who);
+  }
+  void scan_short(std::int64_t s, int n) const {
+    const auto problem = one.problem(input + begin(s), output + begin(s), n);
+    detail::scan_short(problem, problem.input, problem.sink.output, n);
   }
 
 private:
@@ -114,8 +126,13 @@ struct lines_of_axis {
 
   using problem_type = decltype(one.problem(input, output, 0));
   static constexpr bool splits = true;
+  static constexpr std::int64_t short_items = 0;
   std::int64_t count() const { return lines.outer * lines.inner; }
   std::int64_t items(std::int64_t) const { return lines.length; }
+  std::int64_t span(std::int64_t first, std::int64_t last) const {
+    return (last - first) * lines.length;
+  }
+  void scan_short(std::int64_t, int) const {}
   std::int64_t all_items() const { return lines.outer * lines.inner * lines.length; }
   void scan(std::int64_t line, std::int64_t length, scanned_by who) const {
     const auto from = input + first_of(lines.input, line / lines.inner, line % lines.inner);
@@ -158,6 +175,8 @@ public:
 
   using base::all_items;
   using base::output;
+  using base::scan_short;
+  using base::short_items;
   using typename base::problem_type;
   static constexpr bool splits = false;
   /// Bundles for `threads` threads.
@@ -169,6 +188,9 @@ public:
   }
   std::int64_t count() const { return this->lines.outer * bundles_; }
   std::int64_t items(std::int64_t bundle) const { return this->lines.length * lines_of(bundle); }
+  std::int64_t span(std::int64_t first, std::int64_t last) const {
+    return base::span(first, last) * width_;
+  }
   void scan(std::int64_t bundle, std::int64_t, scanned_by) const {
     const axis &lines = this->lines;
     const std::int64_t o = bundle / bundles_, k = bundle % bundles_ * width_;
@@ -228,27 +250,44 @@ private:
 
   void work() {
     for (std::int64_t line = 0, end = 0; !crew_.has_failed() && draw_batch(line, end);)
-      for (; line < end; ++line) {
-        const std::int64_t items = lines_.items(line);
-        if (is_long(items))
-          defer(line);
-        else if (items > 0)
-          lines_.scan(line, items, scanned_by::this_thread);
-      }
+      scan_batch(line, end);
+  }
+  /// Never inlined, and with a copy of the lines: all that short lines need is then in registers.
+  LOOKBACK_HOST_NOINLINE void scan_batch(std::int64_t line, std::int64_t end) {
+    for (const Lines lines = lines_; line < end; ++line) {
+      const std::int64_t items = lines.items(line);
+      if (items > 0 && items <= Lines::short_items)
+        lines.scan_short(line, static_cast<int>(items));
+      else if (items > 0)
+        scan_longer(line, items);
+    }
+  }
+  LOOKBACK_HOST_NOINLINE void scan_longer(std::int64_t line, std::int64_t items) {
+    if (is_long(items))
+      defer(line);
+    else
+      lines_.scan(line, items, scanned_by::this_thread);
   }
   /// Draws the lines from `line` to `end`; false if there are no more.
   bool draw_batch(std::int64_t &line, std::int64_t &end) {
     line = next_.load(std::memory_order_relaxed);
     do {
       if (line >= lines_.count()) return false;
-      end = line;
-      for (std::int64_t items = 0;
-           end < lines_.count() && end - line < batch_lines && items < batch_items; ++end) {
-        const std::int64_t own = lines_.items(end);
-        if (own > 0 && !is_long(own)) items += own;
-      }
+      end = end_of_batch(line);
     } while (!next_.compare_exchange_weak(line, end, std::memory_order_relaxed));
     return true;
+  }
+  std::int64_t end_of_batch(std::int64_t line) const {
+    const std::int64_t last = line + std::min(lines_.count() - line, batch_lines);
+    // Short lines that follow one another need not be counted. Of others, the span may be anything:
+    // a batch may then be too large, which costs time only.
+    const std::int64_t span = lines_.span(line, last);
+    if (span >= 0 && span <= batch_items) return last;
+    for (std::int64_t items = 0; line < last && items < batch_items; ++line) {
+      const std::int64_t own = lines_.items(line);
+      if (own > 0 && !is_long(own)) items += own;
+    }
+    return line;
   }
   void defer(std::int64_t line) {
     const std::lock_guard<std::mutex> lock(guard_);

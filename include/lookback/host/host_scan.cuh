@@ -19,6 +19,7 @@ Output run(const host_execution_policy<Derived> &, std::int64_t n, Output result
 #include <lookback/host/float_sum.cuh>
 #include <lookback/host/host_look_back.cuh>
 #include <lookback/host/separate_results.cuh>
+#include <lookback/host/short_line.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -74,37 +75,24 @@ template <class Problem>
 void scan(const Problem &problem, scanned_by who = scanned_by::threads) {
   static_assert(!Problem::sink_type::wants_total, "the CPU does not compute totals");
   using T = typename Problem::accumulator;
-  using shape = typename Problem::shape;
   const auto n = static_cast<std::int64_t>(problem.extent.items);
-  const items_view<Problem> items(problem.input);
-  if constexpr (is_integer_sum<Problem>) {
-    // For so few elements, a serial loop is faster than CPU vectors.
-    constexpr int few = std::max(2 * shape::vector_elements - 1, 16);
-    if (n <= few) {
-      scan_sum_serially(problem, items, problem.sink.output, 0, n, initial_sum(problem));
-      return;
-    }
-  } else if constexpr (is_plain<T> && std::is_pointer<typename Problem::input_type>::value) {
-    const auto with_initial = [&](auto scan_from) {
+  const auto output = problem.sink.output;
+  if (n <= short_items<Problem>)
+    return scan_short(problem, problem.input, output, static_cast<int>(n));
+  if constexpr (!is_integer_sum<Problem> && is_plain<T> &&
+                std::is_pointer<typename Problem::input_type>::value) {
+    if (n < Problem::shape::row_elements) {
+      const auto scan_from = [&](const T *initial) {
+        scan_row<Problem>(items_view<Problem>(problem.input), output, static_cast<int>(n), initial,
+                          problem.op, problem.sink.project);
+      };
       if constexpr (Problem::initial_type::exists) {
         const auto initial = static_cast<T>(problem.initial.value);
-        scan_from(&initial);
+        return scan_from(&initial);
       } else {
-        scan_from(nullptr);
+        return scan_from(nullptr);
       }
-    };
-    constexpr int serial = (Problem::initial_type::exists ? 1 : 2) * shape::vector_elements;
-    if (n <= serial) // a serial loop associates as the tree does
-      return with_initial([&](const T *initial) {
-        auto op = problem.op;
-        auto project = problem.sink.project;
-        scan_first<Problem>(items, problem.sink.output, static_cast<int>(n), initial, op, project);
-      });
-    if (n < shape::row_elements)
-      return with_initial([&](const T *initial) {
-        scan_row<Problem>(items, problem.sink.output, static_cast<int>(n), initial, problem.op,
-                          problem.sink.project);
-      });
+    }
   }
   scan_many(problem, who);
 }

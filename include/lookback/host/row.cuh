@@ -75,9 +75,9 @@ void scan_first(const View &items, const Output &results, int count,
 template <class T>
 class row_network {
 public:
-  /// Returns V of lane l, whose aggregate is `value`.
-  template <int Step = 0, class Operator>
-  T push(int l, const T value, Operator &op) {
+  /// Returns V of lane l, whose aggregate is `value`. `Lane` is a number, or a constant.
+  template <int Step = 0, class Lane, class Operator>
+  LOOKBACK_HOST_INLINE T push(Lane l, const T value, Operator &op) {
     if constexpr (Step == network::steps) {
       return value;
     } else {
@@ -100,6 +100,17 @@ inline constexpr bool
 template <class Problem, class View, class T = typename Problem::accumulator>
 inline constexpr bool sums_rows = simt::sums_rows<T> &&is_sum<Problem>
     &&is_unchanged<Problem, View, typename Problem::output_type> &&fills_vectors<Problem>;
+
+/// Lanes of a row, after its first, for which there is code of their own: the network of a short
+/// row is then in registers. The limit bounds the size of the code.
+template <int E>
+inline constexpr int constant_lanes = std::max(1, std::min(5, 24 / E));
+/// Calls scan_lane(l) for l = 1, 2, ... while it returns true. The first l are constants.
+template <int... Lanes, class ScanLane>
+LOOKBACK_HOST_INLINE void scan_lanes(std::integer_sequence<int, Lanes...>, ScanLane scan_lane) {
+  if ((scan_lane(std::integral_constant<int, Lanes + 1>{}) && ...))
+    for (int l = sizeof...(Lanes) + 1; scan_lane(l);) ++l;
+}
 
 /// Writes the results of a row's first `count` elements. `prefix` is the prefix of the row, or
 /// null.
@@ -130,8 +141,11 @@ void scan_row(const View &items, const Output &results, int count,
   scan_first<Problem>(items, results, E, prefix, op, project);
   uninitialized_array<T, 1> vector_prefix;
   construct(vector_prefix[0], extend_left_side(prefix, aggregate, op));
-  int l = 1;
-  for (; (l + 1) * E < count; ++l) {
+  const auto scan_lane = [&](auto l) LOOKBACK_INLINE_LAMBDA {
+    if ((l + 1) * E >= count) {
+      scan_elements<Problem>(vector_prefix[0], items, l * E, count, results, op, project);
+      return false;
+    }
     const T within = network.push(l, fold<E, T>(items, l * E, op), op);
     if constexpr (is_plain<stored>) {
       uninitialized_array<stored, E> vector;
@@ -141,8 +155,9 @@ void scan_row(const View &items, const Output &results, int count,
       scan_elements<Problem>(vector_prefix[0], items, l * E, (l + 1) * E, results, op, project);
     }
     construct(vector_prefix[0], extend_left_side(prefix, within, op));
-  }
-  scan_elements<Problem>(vector_prefix[0], items, l * E, count, results, op, project);
+    return true;
+  };
+  scan_lanes(std::make_integer_sequence<int, constant_lanes<E>>{}, scan_lane);
 }
 
 /// Writes the results of full rows of sums from the prefix of each row and V of its lanes. With
