@@ -81,8 +81,13 @@ TEST_CASE("selections without a device: the error, and thrust::system_error") {
   CHECK(is_no_device(lookback::DeviceReduce::ReduceByKey(temporary.data(), bytes, data.data(),
                                                          data.data(), data.data(), data.data(),
                                                          &number, lookback::plus{}, n)));
+  // The stream may be spelled as 0 or nullptr, also in place.
   CHECK(is_no_device(lookback::DeviceSelect::Unique(temporary.data(), bytes, data.data(),
-                                                    data.data(), &number, n)));
+                                                    data.data(), &number, n, 0)));
+  CHECK(is_no_device(
+      lookback::DeviceSelect::Unique(temporary.data(), bytes, data.data(), &number, n, nullptr)));
+  CHECK(is_no_device(
+      lookback::DeviceSelect::Unique(temporary.data(), bytes, data.data(), &number, n, 0)));
   const auto error_of = [&](int count) {
     try {
       thrust::remove(lookback::par, data.data(), data.data() + count, 0u);
