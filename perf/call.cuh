@@ -51,7 +51,7 @@ struct call {
   /// Whether the call writes a second array, of ints, with as many results as the first.
   static constexpr bool has_second_output = false;
   static constexpr bool has_count = false; // whether the call writes the number of results
-  /// Whether only so many results are specified as that number says.
+  /// Whether the call specifies only as many results as the number that it writes.
   static constexpr bool is_compacted = false;
   static constexpr int shift =
       0; // elements by which input and output are off their aligned address

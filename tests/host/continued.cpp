@@ -264,7 +264,7 @@ TEST_CASE("continued scans on the host: operators with state, narrower results, 
   for (std::size_t i = 0; i < bytes.size(); ++i) REQUIRE_EQ(bytes[i], i >= one ? 1 : 0);
   CHECK(bits == std::vector<bool>(bits.size(), true));
 
-  // Results that nobody reads still move the scan on.
+  // The scan moves on by chunks whose results are dropped, too.
   lookback::continued_scan<std::int32_t> sum;
   const std::vector<std::int32_t> ones(3000000, 1);
   for (int call = 0; call < 3; ++call)
