@@ -169,6 +169,13 @@ TEST_CASE("pipeline, 4 stages, 3 look-ahead warps, or 2") {
 TEST_CASE("pipeline, vectors of two elements") {
   pipeline<test::look_ahead_by<3, 3, 1, 2, 2>, test::interval, test::interval>(60, 34);
 }
+/// Teams that take turns; more of them than some columns have tiles.
+TEST_CASE("pipeline, teams of scanning warps") {
+  pipeline<test::look_ahead_by<4, 2, 2, 4, 2, 2, 2, 2>, test::interval, wide>(100, 35);
+  pipeline<test::look_ahead_by<5, 2, 4, 4, 2, 1, 2, 4>, test::interval, test::interval>(60, 34);
+  sums<test::look_ahead_by<3, 2, 2, 4, 1, 1, 2, 2>, std::uint8_t, std::uint32_t>(100);
+  pipeline_by_key<test::look_ahead_by<4, 2, 2, 4, 2, 2, 2, 2>, std::uint32_t>(60);
+}
 
 /// Loaded by warps: by one, by a team, by teams that take turns; in batches of a row and of more.
 TEST_CASE("pipeline, items through an iterator") {
@@ -211,7 +218,7 @@ TEST_CASE("pipeline, 4-byte sums at any address") {
 using lookback::detail::uint128;
 TEST_CASE("pipeline, 16-byte sums") {
   sums<test::look_ahead_by<3, 2, 2, 4, 2>, uint128, uint128>(100);
-  sums<test::look_ahead_by<3, 2, 2, 8, 2>, uint128, uint128>(60);
+  sums<test::look_ahead_by<3, 2, 2, 8, 2, 2, 2, 2>, uint128, uint128>(60);
   sums<test::look_ahead_by<3, 2, 2, 16, 1>, uint128, uint128, true>(40);
 }
 TEST_CASE("pipeline, a function of 4 bytes at any address") {

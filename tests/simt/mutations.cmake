@@ -347,9 +347,9 @@ mutation("a stage given back by one lane for all"
          "simt::arrive"
          "for (int l = 0; lane == 0 && l < 32; ++l) simt::arrive")
 mutation("a stage given back by one warp for all"
-         REPLACE scanned-init "Tuning::value.scanning_warps * " "")
+         REPLACE scanned-init "team_warps * " "")
 mutation("row totals of one warp taken for all"
-         REPLACE reduced-init "Tuning::value.scanning_warps" "1")
+         REPLACE reduced-init "team_warps" "1")
 mutation("a phase that does not flip" REPLACE phase ", phase ^= 1" "")
 mutation("a total used before it is there"
          REPLACE aggregate-ready "watched(u) >=" "watched(u) + 1 >=")

@@ -44,15 +44,19 @@ struct can_look_ahead {
 ///
 /// A look-ahead warp reads `window` groups at once: all groups since the block's previous tile.
 ///
+/// The scanning warps are `scanning_teams` teams, which take turns with the tiles: while one waits
+/// for the steps of its tile, which depend on each other, another has its own tile to work on.
+///
 /// Where no bulk copies can fetch the tiles, `loading_warps` warps load them: `loading_teams`
 /// teams, each of which loads every `loading_teams`-th tile, items `loads_at_once` a lane at once.
 struct look_ahead_tuning {
   int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps,
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
-                                               loads_at_once = 16;
+                                               loads_at_once = 16, scanning_teams = 1;
   constexpr int first_scanning_warp() const { return 2 + look_ahead_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }
   constexpr int team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }
+  constexpr int team_scanning_warps() const { return scanning_warps / scanning_teams; }
   /// Warp 0 copies or loads; the other loading warps come last.
   constexpr int first_loading_warp() const { return first_scanning_warp() + scanning_warps; }
   constexpr int warps() const { return first_loading_warp() + (in_bulk() ? 0 : loading_warps - 1); }

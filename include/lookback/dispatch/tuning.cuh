@@ -219,10 +219,9 @@ struct tuned_on_h200 {
     static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
     static constexpr bool runs = adds_runs<Problem>;
     static constexpr double wanted_depth = loads                                ? 5
-                                           : runs                               ? 8
+                                           : runs || selects<Problem>           ? 8
                                            : !in_bulk || swift || sizeof(T) > 8 ? 6
                                                                                 : 7;
-    static constexpr int depth = loads && sizeof(T) > 4 ? 5 : tiles_for(wanted_depth);
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
     static constexpr int fit = // 3 KB are left for barriers and alignment
         (shared_bytes - 3 * 1024) /
@@ -234,12 +233,19 @@ struct tuned_on_h200 {
     static constexpr int scanning_warps =
         sizeof(T) <= 8 && in_bulk && Problem::shape::tile_rows >= 16 ? 16 : 8;
     static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled
+    // A selection reads the items of a tile twice, with little to compute or to write in between, so
+    // the latency of its steps counts.
+    static constexpr int scanning_teams = selects<Problem> ? 2 : 1;
+    static constexpr int depth_at_most = stages - spare;
+    static constexpr int wanted = loads && sizeof(T) > 4 ? 5 : tiles_for(wanted_depth);
+    static constexpr int depth =
+        (wanted < depth_at_most ? wanted : depth_at_most) / scanning_teams * scanning_teams;
     static constexpr int item_bytes = sizeof(typename Problem::item);
     static constexpr int loads_at_once = item_bytes <= 4 ? 16 : item_bytes <= 8 ? 8 : 4;
     static constexpr look_ahead_tuning value{stages,
                                              in_flight,
                                              sizeof(T) > 4 && in_flight > 2 ? 2 : in_flight,
-                                             depth < stages - spare ? depth : stages - spare,
+                                             depth,
                                              scanning_warps,
                                              look_ahead_warps,
                                              long_column_warps,
@@ -249,7 +255,8 @@ struct tuned_on_h200 {
                                              : loads ? 16
                                                      : 2,
                                              loads ? 2 : 1,
-                                             loads_at_once};
+                                             loads_at_once,
+                                             scanning_teams};
   };
 };
 

@@ -12,7 +12,8 @@
 //   copying warp        bulk copies into all free stages, a few of them in flight at once; or
 //                       loading warps, which copy tiles before sm_90, or read items that are not
 //                       bytes in memory
-//   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready
+//   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready; teams
+//                       of them take turns with the tiles
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
 //   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
 //                       prefix; they take turns
@@ -50,6 +51,7 @@ struct look_ahead_storage {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   static constexpr int stages = Tuning::value.stages;
+  static constexpr int team_warps = Tuning::value.team_scanning_warps();
 
   alignas(128) unsigned char tiles[stages][look_ahead_source<Problem, Tuning>::bytes];
   // For 16-byte integers: one aggregate a scanning warp, that of its blocked items.
@@ -84,11 +86,10 @@ struct look_ahead_storage {
   /// thread of each of `turns` warps, with a `turn` of its own.
   LOOKBACK_DEVICE void initialize_others(int turn, int turns) {
     for (int s = turn; s < stages; s += turns) {
-      simt::initialize(reduced[s], Tuning::value.scanning_warps); // mutant: reduced-init
-      simt::initialize(rows_ready[s], simt::warp_threads);        // mutant: rows-init
+      simt::initialize(reduced[s], team_warps);            // mutant: reduced-init
+      simt::initialize(rows_ready[s], simt::warp_threads); // mutant: rows-init
       carry.initialize(s);
-      simt::initialize(scanned[s],
-                       Tuning::value.scanning_warps * simt::warp_threads); // mutant: scanned-init
+      simt::initialize(scanned[s], team_warps * simt::warp_threads); // mutant: scanned-init
     }
     simt::publish_barriers(); // mutant: publish-others
   }
@@ -113,7 +114,9 @@ class look_ahead_scan {
   using storage = look_ahead_storage<Problem, Tuning>;
   static constexpr look_ahead_tuning tuning = Tuning::value;
   static constexpr int stages = tuning.stages;
-  static constexpr int rows = shape::tile_rows / tuning.scanning_warps; // rows a scanning warp
+  static constexpr int scanning_teams = tuning.scanning_teams,
+                       scanning_warps = tuning.team_scanning_warps(); // of a team
+  static constexpr int rows = shape::tile_rows / scanning_warps;      // rows a scanning warp
   static constexpr int warps = tuning.warps(), first_scanning_warp = tuning.first_scanning_warp();
   static constexpr bool in_bulk = tuning.in_bulk();
   static constexpr int first_loading_warp = tuning.first_loading_warp();
@@ -122,10 +125,12 @@ class look_ahead_scan {
   // one a row.
   static constexpr bool in_runs = adds_runs<Problem>;
   static constexpr int kept = in_runs ? 1 : rows,
-                       aggregates_a_tile = in_runs ? tuning.scanning_warps : shape::tile_rows;
+                       aggregates_a_tile = in_runs ? scanning_warps : shape::tile_rows;
   static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
   static_assert(can_stage<Problem> || !in_bulk, "items come from loading warps");
-  static_assert(shape::tile_rows % tuning.scanning_warps == 0,
+  static_assert(tuning.scanning_warps % scanning_teams == 0 && tuning.depth % scanning_teams == 0,
+                "all teams must have the same number of warps, and of tiles between two passes");
+  static_assert(shape::tile_rows % scanning_warps == 0,
                 "all scanning warps must have the same number of rows");
   static_assert(teams <= stages, "every loading team needs a stage of its own");
 
@@ -185,7 +190,13 @@ private:
   LOOKBACK_DEVICE bool sequence_is_short() const {
     return sequence_.count() <= tuning.short_column;
   }
-  LOOKBACK_DEVICE static int scanning_warp() { return simt::warp_index() - first_scanning_warp; }
+  LOOKBACK_DEVICE static int scanning_team() {
+    return (simt::warp_index() - first_scanning_warp) / scanning_warps;
+  }
+  /// Of its team.
+  LOOKBACK_DEVICE static int scanning_warp() {
+    return (simt::warp_index() - first_scanning_warp) % scanning_warps;
+  }
   /// All tiles but the last are full, so a 32-bit comparison is enough for them.
   LOOKBACK_DEVICE valid_items<shape> valid_of(unsigned tile) const {
     if (tile + 1 < sequence_.tiles) return {shape::tile_elements};
@@ -249,48 +260,53 @@ private:
     const int count = sequence_.count();
     return valid_of(sequence_.tile(count - 1)).fill_tile() ? count : count - 1;
   }
-  /// Reduces and scans the full tiles, then the partial tile if this block has it.
+  /// Reduces and scans the full tiles of the team, then the partial tile if the block has one and it
+  /// is the team's turn.
   LOOKBACK_DEVICE void reduce_and_scan() {
+    const int team = scanning_team();
     const warp_share share{simt::in_register(scanning_warp() * rows),
                            simt::in_register(scanning_warp() * rows * shape::row_elements)};
     ring_position<stages> reducing, scanning;
+    reducing.advance(team);
+    scanning.advance(team);
     const int full = full_tiles();
     if (source_.aligned())
-      reduce_and_scan<true>(share, full, reducing, scanning);
+      reduce_and_scan<true>(share, team, full, reducing, scanning);
     else
-      reduce_and_scan<false>(share, full, reducing, scanning);
-    if (full < sequence_.count()) {
+      reduce_and_scan<false>(share, team, full, reducing, scanning);
+    if (full < sequence_.count() && full % scanning_teams == team) { // mutant: partial-team
       uninitialized_array<state_type, kept> vectors;
       reduce<false, false>(share, full, reducing, vectors);
       scan<false, false>(share, full, scanning, vectors);
     }
   }
-  /// The first `count` tiles of the sequence, which are full. Tile i is reduced when its copy has
-  /// completed, and scanned `depth` tiles later. In between, V stays in registers.
+  /// The tiles team, team + scanning_teams, ... of the first `count` of the sequence, which are full.
+  /// Tile i is reduced when its copy has completed, and scanned `depth` tiles later. In between, V
+  /// stays in registers.
   template <bool Aligned>
-  LOOKBACK_DEVICE void reduce_and_scan(const warp_share &share, int count,
+  LOOKBACK_DEVICE void reduce_and_scan(const warp_share &share, int team, int count,
                                        ring_position<stages> &reducing,
                                        ring_position<stages> &scanning) {
-    constexpr int depth = tuning.depth;
+    constexpr int depth = tuning.depth, waits = depth / scanning_teams; // tiles of the team
     // V(lane), inclusive, of the rows of this warp; the oldest tile first.
-    uninitialized_array<state_type, kept> waiting[depth];
-    for (int i = 0; i < count + depth; ++i) {
+    uninitialized_array<state_type, kept> waiting[waits];
+    for (int i = team; i < count + depth; i += scanning_teams) {
       if (i >= depth) {
         scan<true, Aligned>(share, i - depth, scanning, waiting[0]);
-        ++scanning;
+        scanning.advance(scanning_teams);
       }
       LOOKBACK_UNROLL
-      for (int d = 1; d < depth; ++d) waiting[d - 1] = waiting[d];
+      for (int d = 1; d < waits; ++d) waiting[d - 1] = waiting[d];
       if (i < count) {
-        reduce<true, Aligned>(share, i, reducing, waiting[depth - 1]);
-        ++reducing;
+        reduce<true, Aligned>(share, i, reducing, waiting[waits - 1]);
+        reducing.advance(scanning_teams);
       }
     }
   }
 
   template <bool Full>
   LOOKBACK_DEVICE auto runs_of(unsigned tile, int stage) {
-    return tile_runs<Problem, look_ahead_source<Problem, Tuning>, tuning.scanning_warps, Full>(
+    return tile_runs<Problem, look_ahead_source<Problem, Tuning>, scanning_warps, Full>(
         problem_, source_, shared_.tiles[stage], tile, valid_of(tile).of_tile, scanning_warp());
   }
   template <bool Full, bool Aligned>
