@@ -42,6 +42,8 @@ const char *name_of_operation(operation which) {
     return "shuffle_up";
   case operation::rotate_up:
     return "rotate_up";
+  case operation::rotate_down:
+    return "rotate_down";
   case operation::broadcast:
     return "broadcast";
   case operation::back_off:

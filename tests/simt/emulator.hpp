@@ -101,6 +101,7 @@ enum class operation {
   all_of_warp,
   shuffle_up,
   rotate_up,
+  rotate_down,
   broadcast,
   load,
   back_off,

@@ -380,6 +380,9 @@ mutation("values of two runs combined" REPLACE run-operator "right.runs != 0" "f
 mutation("the end of the last run not seen" REPLACE run-last "i == last_" "false")
 mutation("results one place too far" REPLACE run-rank " - 1" "")
 mutation("the rest behind the places of the second part" REPLACE rest-place " - second" "")
+mutation("the end of the last staged run not seen" DELETE staged-last)
+mutation("the key behind the tile not copied" REPLACE staged-tail "own.end += tail<A>" "")
+mutation("the key behind the row not compared" REPLACE staged-right "row[row_elements]" "keys.get(E - 1)")
 
 if(PLACES)
   list(REMOVE_ITEM markers ${used})

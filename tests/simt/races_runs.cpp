@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Results for runs, and partitions into three parts, small enough to compile in seconds: under
 // ThreadSanitizer, and once for each mutation.
-#include <lookback/strategy/tree_tiles.cuh>
+#include <lookback/strategy/pipeline.cuh>
 
 #include <simt/runs.hpp>
 
 TEST_CASE("reduction by key") { test::reduce_runs<test::interval>(30, 3, test::by_tiles<4>{}); }
+TEST_CASE("reduction by key in the pipeline") {
+  test::reduce_runs<test::interval>(20, 5, test::by_pipeline<test::look_ahead_by<4, 2, 2, 4, 1>>{});
+}
 TEST_CASE("three parts") { test::part_in_three<std::uint32_t>(20, 2, test::by_tiles<8>{}); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Results for runs of equal keys, and partitions into three parts, under many schedules.
-#include <lookback/strategy/tree_tiles.cuh>
+#include <lookback/strategy/pipeline.cuh>
 
 #include <simt/runs.hpp>
 
@@ -12,6 +12,13 @@ TEST_CASE("reduction by key: 24 bytes") {
 }
 TEST_CASE("reduction by key: objects") {
   test::reduce_runs<test::owned_interval>(200, 6, test::by_tiles<2>{});
+}
+TEST_CASE("reduction by key in the pipeline: 8 bytes") {
+  test::reduce_runs<test::interval>(200, 9,
+                                    test::by_pipeline<test::look_ahead_by<5, 2, 3, 8, 2>>{});
+}
+TEST_CASE("long runs in the pipeline") {
+  test::find_long_runs(200, 9, test::by_pipeline<test::look_ahead_by<4, 2, 2, 8, 2>>{});
 }
 TEST_CASE("long runs") { test::find_long_runs(300, 5, test::by_tiles<4>{}); }
 TEST_CASE("unique by key") { test::unique_pairs(300, 5, test::by_tiles<4>{}); }

@@ -41,6 +41,8 @@ void reduce_runs(std::uint64_t count, std::size_t tiles, Run run) {
         reductions.push_back(all.inclusive[i]);
     }
     const bare_input<key> keys(all.keys, any_shift<key>(one));
+    guarded_buffer<T> values(n, one.random() % 2, make_interval<T>({77, 78}));
+    std::copy(all.values.begin(), all.values.end(), values.data());
     const T filler = make_interval<T>({77, 78});
     guarded_buffer<key> keys_output(n, 1, 99);
     guarded_buffer<T> output(n, 1, filler);
@@ -48,9 +50,9 @@ void reduce_runs(std::uint64_t count, std::size_t tiles, Run run) {
     const auto before = output.results();
     std::int64_t number = -1;
     INFO("n = ", n, ", tile = ", size.tile, ", longest run ", longest);
-    run(core::make_reduction_by_key<T>(keys.data(), all.values.data(), keys_output.data(),
-                                       output.data(), same_octave{}, join_neighbours{},
-                                       static_cast<std::int64_t>(n), &number),
+    run(core::make_reduction_by_key<T>(keys.data(), static_cast<const T *>(values.data()),
+                                       keys_output.data(), output.data(), same_octave{},
+                                       join_neighbours{}, static_cast<std::int64_t>(n), &number),
         n, one);
     REQUIRE_EQ(number, static_cast<std::int64_t>(first_keys.size()));
     REQUIRE_EQ(first_difference(keys_output.results(), over(first_keys, keys_before)), nowhere);
@@ -170,6 +172,17 @@ void part_in_three(std::uint64_t count, std::size_t tiles, Run run) {
   });
 }
 
+/// Scans a trial's problem by the pipeline, on up to 4 blocks.
+template <class Tuning>
+struct by_pipeline {
+  template <class Problem>
+  void operator()(const Problem &problem, std::size_t n, trial &one) const {
+    if (n > Problem::shape::tile_elements)
+      scan_ahead<Tuning>(problem, n, 1 + one.random() % 4, one.schedule);
+    else
+      scan<8>(problem, n, one.schedule);
+  }
+};
 /// Scans a trial's problem by the strategies of one tile a block, `Warps` warps each.
 template <int Warps>
 struct by_tiles {

@@ -168,6 +168,13 @@ LOOKBACK_DEVICE T rotate_up(const T &value) {
   return detail::exchange_words(
       value, [=](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, below); });
 }
+/// The value of the lane above; in the last lane, that of lane 0.
+template <class T>
+LOOKBACK_DEVICE T rotate_down(const T &value) {
+  const int above = lane_index() + 1; // __shfl_sync takes it modulo 32
+  return detail::exchange_words(
+      value, [=](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, above); });
+}
 /// The value of lane `lane`, in all lanes.
 template <class T>
 LOOKBACK_DEVICE T broadcast(const T &value, int lane) {

@@ -62,7 +62,8 @@ inline constexpr bool is_staged_as_bytes = std::is_trivially_copyable<T>::value 
 
 /// What is staged of an input: one array or two.
 ///   element<A>         type of the elements of array A, and `array<A>(input)` where they are
-///   reads_before       an element is made of the one before it in array 1, too
+///   reads_before       an element is made of the one before it in the last array, too
+///   reads_after        and of the one after it
 ///   vector<E, Shifts>  a lane's elements, made of its bytes of row `row` of tile `tile`; `count`
 ///                      of them are valid
 template <class Input, class = void>
@@ -76,7 +77,7 @@ struct staged_input<T *, void> {
   template <int E>
   static constexpr bool possible = is_staged_as_bytes<std::remove_cv_t<T>>;
   static constexpr int arrays = 1;
-  static constexpr bool reads_before = false;
+  static constexpr bool reads_before = false, reads_after = false;
   template <int>
   using element = std::remove_cv_t<T>;
   template <int>
@@ -127,7 +128,7 @@ struct staged_input<
   static constexpr bool possible =
       lane_vector<raw, E>::packed &&std::is_trivially_copyable<value_t<Iterator>>::value;
   static constexpr int arrays = 1;
-  static constexpr bool reads_before = false;
+  static constexpr bool reads_before = false, reads_after = false;
   template <int>
   using element = raw;
   template <int>
@@ -179,7 +180,7 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
   template <int E>
   static constexpr bool possible = lane_vector<value, E>::packed &&lane_vector<key, E>::packed;
   static constexpr int arrays = 2;
-  static constexpr bool reads_before = true;
+  static constexpr bool reads_before = true, reads_after = false;
   template <int A>
   using element = std::conditional_t<A == 0, value, key>;
   template <int A>

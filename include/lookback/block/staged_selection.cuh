@@ -28,7 +28,7 @@ struct staged_input<selectable<T *, by_predicate<Predicate, Wanted>>, void> {
   template <int E>
   static constexpr bool possible = is_staged_as_bytes<item>;
   static constexpr int arrays = 1;
-  static constexpr bool reads_before = false;
+  static constexpr bool reads_before = false, reads_after = false;
   template <int>
   using element = item;
   template <int>
@@ -66,7 +66,7 @@ struct staged_input<selectable<T *, by_stencil<S *, Predicate, Wanted>>, void> {
   template <int E>
   static constexpr bool possible = is_staged_as_bytes<item> &&is_staged_as_bytes<flag>;
   static constexpr int arrays = 2;
-  static constexpr bool reads_before = false;
+  static constexpr bool reads_before = false, reads_after = false;
   template <int A>
   using element = std::conditional_t<A == 0, item, flag>;
   template <int A>
@@ -108,7 +108,7 @@ struct staged_input<selectable<T *, by_run<T *, Equal, true>>, void> {
   template <int E>
   static constexpr bool possible = is_staged_as_bytes<item>;
   static constexpr int arrays = 1;
-  static constexpr bool reads_before = true;
+  static constexpr bool reads_before = true, reads_after = false;
   template <int>
   using element = item;
   template <int>

@@ -15,8 +15,9 @@ namespace detail {
 
 /// Whether a problem can take the pipeline: its items can wait in a ring of stages, with rows for 8
 /// scanning warps, its accumulators are trivially copyable and small (8 bytes beside loading warps,
-/// which leave fewer registers), a lane's results are one vector access, and by key the output is a
-/// pointer, so that overlap with the keys can be checked. (On an H200, structs of 12, 24, 32 and 64
+/// which leave fewer registers), a lane's results are one vector access, if they are stored in
+/// their order, and by key the output is a pointer, so that overlap with the keys can be checked.
+/// (On an H200, structs of 12, 24, 32 and 64
 /// bytes reached 0.57, 0.48, 0.53 and 0.26 of a copy's bandwidth by the pipeline, and 0.70, 0.59,
 /// 0.55 and 0.39 by the look-back: their exchanges between lanes are more instructions than a few
 /// scanning warps have time for.)
@@ -26,7 +27,7 @@ struct can_look_ahead {
       (can_stage<Problem> || can_load<Problem>)&&Problem::shape::tile_rows >= 8 &&
       std::is_trivially_copyable<typename Problem::accumulator>::value &&
       sizeof(typename Problem::accumulator) <= (can_stage<Problem> ? 16 : 8) &&
-      (selects<Problem> ||
+      (selects<Problem> || Problem::sink_type::scatters ||
        lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed) &&
       (!boundary_of<typename Problem::input_type>::exists ||
        std::is_pointer<typename Problem::output_type>::value);

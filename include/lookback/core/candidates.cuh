@@ -179,7 +179,7 @@ struct rejected_from_end {
 template <class Output, class Rejected, class Count>
 struct compacting {
   using output_type = Output;
-  static constexpr bool wants_total = true, needs_item = true, compacts = true;
+  static constexpr bool wants_total = true, needs_item = true, compacts = true, scatters = false;
   static constexpr bool places_rejected = Rejected::exists;
   template <class, class Candidate>
   using stored = typename stored_value<Output, typename Candidate::item_type>::type;

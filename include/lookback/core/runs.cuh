@@ -64,8 +64,9 @@ struct long_runs {
   }
 };
 
-/// Elements of runs, read from n keys and values. `Equal` is called twice for every two neighbours.
-template <class T, class Which, class Keys, class Values, class Equal>
+/// Elements of runs, read from n keys and values, in tiles of `TileElements`. `Equal` is called
+/// twice for every two neighbours, or once if the keys are compared in shared memory.
+template <class T, class Which, class Keys, class Values, class Equal, int TileElements>
 class runs_input {
 public:
   using key = value_t<Keys>;
@@ -99,14 +100,24 @@ public:
   LOOKBACK_HOST_DEVICE run_element<T> finish(const fetched &memory,
                                              difference_type distance) const {
     const difference_type i = position_ + distance;
-    Equal equal = equal_;
-    const bool begins = i == 0 || !static_cast<bool>(equal(memory.before, memory.own));
+    const bool begins = i == 0 || differ(memory.before, memory.own);
     const bool is_last = i == last_; // mutant: run-last
-    const bool ends = is_last || !static_cast<bool>(equal(memory.own, memory.after));
-    return {static_cast<T>(memory.value), Which::sides(begins, ends)};
+    return {static_cast<T>(memory.value),
+            Which::sides(begins, is_last || differ(memory.own, memory.after))};
   }
   LOOKBACK_HOST_DEVICE run_element<T> operator[](difference_type distance) const {
     return finish(fetch(distance), distance);
+  }
+
+  LOOKBACK_HOST_DEVICE const Keys &keys() const { return keys_; }
+  LOOKBACK_HOST_DEVICE const Values &values() const { return values_; }
+  /// Index of the last element of all.
+  LOOKBACK_HOST_DEVICE difference_type last() const { return last_; }
+  /// Whether a run ends between two neighbours.
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE bool differ(const key &left, const key &right) const {
+    Equal equal = equal_;
+    return !static_cast<bool>(equal(left, right));
   }
 
 private:
@@ -225,7 +236,7 @@ private:
 /// `*count` becomes the number of results.
 template <class Output, class Project, class Count>
 struct counted_runs : dense<Output, Project> {
-  static constexpr bool wants_total = true;
+  static constexpr bool wants_total = true, scatters = true;
   Count count;
   LOOKBACK_NO_EXECUTION_CHECK
   template <class T>
@@ -247,8 +258,10 @@ template <class T, class Which, class Keys, class Values, class Firsts, class La
 auto make_scan_of_runs(Keys keys, Values values, Firsts firsts, Lasts lasts, Written written,
                        Equal equal, Operator op, std::int64_t n, Count count) {
   using key = value_t<Keys>;
-  using input = runs_input<T, Which, Keys, Values, own_operator_t<Equal, key>>;
   using output = run_output<T, Firsts, Lasts, Written>;
+  using shape = tree_shape<sizeof(T), sizeof(typename output::value_type)>;
+  using input =
+      runs_input<T, Which, Keys, Values, own_operator_t<Equal, key>, shape::tile_elements>;
   using sink = counted_runs<output, with_sides, Count>;
   return scan_problem<true, run_prefix<T>, input, run_operator<T, Operator>, no_initial, sink>(
       input(keys, values, to_own_operator<key>(equal), n), {op}, {},

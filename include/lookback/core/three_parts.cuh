@@ -140,7 +140,7 @@ private:
 /// counts[0] and counts[1] become the numbers of items of the first two parts.
 template <class Output, class Counts>
 struct counted_parts : dense<Output, with_item> {
-  static constexpr bool wants_total = true;
+  static constexpr bool wants_total = true, scatters = true;
   Counts counts;
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE void set_total(const two_tallies &total) const {

@@ -5,6 +5,7 @@
 
 #include <lookback/arch/simt_sm90.cuh>
 #include <lookback/block/lane_run.cuh>
+#include <lookback/block/staged_runs.cuh>
 #include <lookback/block/staged_selection.cuh>
 #include <lookback/tile/valid_items.cuh>
 
@@ -35,6 +36,10 @@ class staged_tile {
   static constexpr unsigned element_bytes = sizeof(typename staged::template element<A>);
   template <int A>
   static constexpr unsigned lead = staged::reads_before &&A == staged::arrays - 1 ? granule : 0;
+  /// Bytes of the array behind the tile that are needed, too.
+  template <int A>
+  static constexpr unsigned tail =
+      staged::reads_after &&A == staged::arrays - 1 ? element_bytes<A> : 0;
   // Each array gets whole lines of 128 bytes, so that a cache line of memory is copied to one line
   // of shared memory: bulk copies to other offsets are slower (545 against 525 us for 2^28 i32 on
   // an H200).
@@ -46,7 +51,7 @@ class staged_tile {
                                Warps *static_cast<int>(element_bytes<A>); // bytes a warp
   template <int A>
   static constexpr unsigned room = (lead_room<A> + shape::tile_elements * element_bytes<A> +
-                                    granule + line - 1) &
+                                    tail<A> + granule + line - 1) &
                                    ~(line - 1);
 
   /// A range of bytes of an array, counted from the array's first byte.
@@ -204,6 +209,13 @@ private:
         static_cast<std::uint64_t>(tile) * shape::tile_elements * element_bytes<A>;
     return {begin, begin + static_cast<unsigned>(valid) * element_bytes<A>};
   }
+  /// The same, and the element behind the tile where that is needed and exists.
+  template <int A>
+  LOOKBACK_DEVICE piece needed_of(unsigned tile, int valid) const {
+    piece own = bytes_of<A>(tile, valid);
+    if (tail < A >> 0 && own.end < n_ * element_bytes<A>) own.end += tail<A>; // mutant: staged-tail
+    return own;
+  }
   /// Address of byte `at` of the array in the stage of `tile`.
   template <int A>
   LOOKBACK_DEVICE unsigned char *place_of(unsigned char *stage, unsigned tile,
@@ -215,7 +227,7 @@ private:
   /// The bytes that a bulk copy transfers: between two multiples of 16, and none outside the array.
   template <int A>
   LOOKBACK_DEVICE piece bulk_of(unsigned tile, int valid) const {
-    const piece own = bytes_of<A>(tile, valid);
+    const piece own = needed_of<A>(tile, valid);
     const std::uint64_t all = n_ * element_bytes<A>;
     const std::uint64_t last = all - (all + skip_[A]) % granule;
     const std::uint64_t wanted = own.end + (granule - (own.end + skip_[A]) % granule) % granule;
@@ -237,7 +249,7 @@ private:
   template <int A>
   LOOKBACK_DEVICE void copy_rest(unsigned char *stage, unsigned tile, int valid, const piece &bulk,
                                  int lane, int lanes, int warp = all_warps) const {
-    piece own = bytes_of<A>(tile, valid);
+    piece own = needed_of<A>(tile, valid);
     if (lead < A >> 0 && tile > 0) own.begin -= element_bytes<A>;
     const bool some = bulk.bytes() > 0;
     const std::uint64_t left = !some ? own.end : bulk.begin < own.end ? bulk.begin : own.end;
@@ -245,7 +257,8 @@ private:
     const auto copy_byte = [&](std::uint64_t at) {
       const auto inside =
           static_cast<int>(static_cast<std::int64_t>(at - bytes_of<A>(tile, 0).begin));
-      if (warp == all_warps || (inside < 0 ? 0 : inside / share<A>) == warp)
+      const int owner = inside < 0 ? 0 : inside / share<A>;
+      if (warp == all_warps || (tail < A >> 0 && owner == Warps ? Warps - 1 : owner) == warp)
         *place_of<A>(stage, tile, at) = address<A>()[at];
     };
     LOOKBACK_ROLLED

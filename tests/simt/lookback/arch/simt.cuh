@@ -121,6 +121,11 @@ T rotate_up(const T &value, EMULATOR_CALLER) {
   return detail::exchange(emulator::operation::rotate_up, 1, value, below, where);
 }
 template <class T>
+T rotate_down(const T &value, EMULATOR_CALLER) {
+  const int above = (lane_index() + 1) % warp_threads;
+  return detail::exchange(emulator::operation::rotate_down, 1, value, above, where);
+}
+template <class T>
 T broadcast(const T &value, int lane, EMULATOR_CALLER) {
   if (lane < 0 || lane >= warp_threads)
     emulator::fail("broadcast from lane " + std::to_string(lane));

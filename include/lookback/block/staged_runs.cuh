@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Keys of runs, and their values, that wait in shared memory as the bytes they are in memory. Each
+// key is compared once with the one before it: the lane of the key before learns the answer.
+#pragma once
+
+#include <lookback/block/staged.cuh>
+#include <lookback/core/runs.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// Where runs begin and end among a lane's keys, bit k for key k. `row`: the keys of the row in
+/// shared memory, with the key behind it. `remaining`: how many keys come after the lane's first,
+/// negative if there is no such key. Called by all lanes of the warp.
+template <int E, class Key, class Input>
+LOOKBACK_DEVICE auto run_sides(const Input &input, const lane_vector<Key, E> &keys, const Key *row,
+                               bool begins_all, std::ptrdiff_t remaining) {
+  struct {
+    unsigned begin, end;
+  } sides;
+  const int count = remaining < 0 ? 0 : remaining < E ? static_cast<int>(remaining) + 1 : E;
+  const auto differ = [&](const Key &a, const Key &b) { return input.differ(a, b); };
+  sides.begin = run_heads(keys, *(row - (begins_all ? 0 : 1)),
+                          begins_all && simt::lane_index() == 0, count, differ);
+  // The lane above knows whether a run begins with its first key; the last lane looks itself.
+  const bool continues = remaining >= E; // there is a key behind those of the lane
+  constexpr int row_elements = simt::warp_threads * E;
+  const bool is_last_lane = simt::lane_index() == simt::warp_threads - 1;
+  bool after = (simt::rotate_down(sides.begin) & 1) != 0;
+  if (is_last_lane && continues)
+    after = differ(keys.get(E - 1), row[row_elements]); // mutant: staged-right
+  sides.end = sides.begin >> 1 | unsigned{continues && after} << (E - 1);
+  if (count > 0 && !continues) sides.end |= 1u << (count - 1); // mutant: staged-last
+  return sides;
+}
+
+/// The elements of a lane.
+template <class T, class Which, class Values, int E>
+class run_elements {
+public:
+  template <class Sides>
+  LOOKBACK_DEVICE run_elements(const Values &values, Sides sides)
+      : values_(values), begin_(sides.begin), end_(sides.end) {}
+  LOOKBACK_DEVICE run_element<T> get(int k) const {
+    return {static_cast<T>(values_.get(k)),
+            Which::sides((begin_ >> k & 1) != 0, (end_ >> k & 1) != 0)};
+  }
+
+private:
+  Values values_;
+  unsigned begin_, end_;
+};
+
+/// Values that follow from the index: those of a lane whose first element is element `first`.
+template <class Values>
+struct values_from {
+  Values values;
+  std::ptrdiff_t first;
+  LOOKBACK_DEVICE auto get(int k) const { return values[first + k]; }
+};
+
+/// Whether values are made from their index, with nothing read.
+template <class Values>
+inline constexpr bool made_from_index = false;
+template <class T>
+inline constexpr bool made_from_index<ones<T>> = true;
+template <>
+inline constexpr bool made_from_index<indices> = true;
+
+/// Keys and values, or keys alone.
+template <class T, class Which, class Key, class Values, class Equal, int TileElements>
+struct staged_input<runs_input<T, Which, Key *, Values, Equal, TileElements>,
+                    std::enable_if_t<std::is_pointer<Values>::value || made_from_index<Values>>> {
+  using input_type = runs_input<T, Which, Key *, Values, Equal, TileElements>;
+  using key = std::remove_cv_t<Key>;
+  using value = value_t<Values>;
+  static constexpr int arrays = made_from_index<Values> ? 1 : 2;
+  template <int E>
+  static constexpr bool possible = lane_vector<key, E>::packed &&
+                                   (arrays == 1 || lane_vector<value, E>::packed) &&
+                                   std::is_trivially_copyable<T>::value &&TileElements
+                                       == simt::warp_threads * 32 * E;
+  static constexpr bool reads_before = true, reads_after = true;
+  template <int A>
+  using element = std::conditional_t<A == arrays - 1, key, value>;
+  template <int A>
+  LOOKBACK_DEVICE static const element<A> *array(const input_type &input) {
+    if constexpr (A == arrays - 1)
+      return input.keys();
+    else
+      return input.values();
+  }
+
+  template <int E, bool Shifts>
+  class vector {
+    static constexpr bool reads = arrays == 2;
+    using values = std::conditional_t<reads, lane_vector<value, E>, values_from<Values>>;
+
+  public:
+    LOOKBACK_DEVICE vector(const input_type &input, const unsigned char *const *rows,
+                           const bool *aligned, unsigned tile, int row, int)
+        : elements_(values_of(input, rows, aligned, first_of(tile, row)),
+                    run_sides<E>(
+                        input, staged_vector<Shifts, E, key>(rows[arrays - 1], aligned[arrays - 1]),
+                        reinterpret_cast<const key *>(rows[arrays - 1]), row == 0 && tile == 0,
+                        input.last() - first_of(tile, row))) {}
+    LOOKBACK_DEVICE run_element<T> get(int k) const { return elements_.get(k); }
+
+  private:
+    /// Index of the lane's first element of a row.
+    LOOKBACK_DEVICE static std::ptrdiff_t first_of(unsigned tile, int row) {
+      return static_cast<std::ptrdiff_t>(tile) * TileElements +
+             (row * simt::warp_threads + simt::lane_index()) * E;
+    }
+    LOOKBACK_DEVICE static values values_of([[maybe_unused]] const input_type &input,
+                                            [[maybe_unused]] const unsigned char *const *rows,
+                                            [[maybe_unused]] const bool *aligned,
+                                            [[maybe_unused]] std::ptrdiff_t first) {
+      if constexpr (reads)
+        return staged_vector<Shifts, E, value>(rows[0], aligned[0]);
+      else
+        return {input.values(), first};
+    }
+
+    run_elements<T, Which, values, E> elements_;
+  };
+};
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
