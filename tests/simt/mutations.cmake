@@ -350,6 +350,8 @@ mutation("a stage given back by one warp for all"
          REPLACE scanned-init "team_warps * " "")
 mutation("row totals of one warp taken for all"
          REPLACE reduced-init "team_warps" "1")
+mutation("the partial tile scanned by every team"
+         REPLACE partial-team "full % scanning_teams == team" "true")
 mutation("a phase that does not flip" REPLACE phase ", phase ^= 1" "")
 mutation("a total used before it is there"
          REPLACE aggregate-ready "watched(u) >=" "watched(u) + 1 >=")
@@ -367,7 +369,7 @@ mutation("arrival before the prefix is written" MOVE prefix-arrive BEFORE prefix
 mutations_of(races_selection.cpp)
 mutation("items overwritten that another lane has not read" DELETE room-reuse)
 mutation("results stored before every lane has put its own" DELETE room-results)
-mutation("a full room that does not wrap" REPLACE room-wraps "end <= room_bytes" "end > 0")
+mutation("a full room that does not wrap" REPLACE room-wraps "end <= RoomBytes" "end > 0")
 mutation("two kept items in one place" REPLACE next-place "at + size" "at")
 mutation("kept items behind the places of their lane"
          REPLACE kept-before "- simt::count_bits(bits())" "")
@@ -382,6 +384,19 @@ mutation("results one place too far" REPLACE run-rank " - 1" "")
 mutation("the rest behind the places of the second part" REPLACE rest-place " - second" "")
 mutation("the end of the last staged run not seen" DELETE staged-last)
 mutation("the key behind the tile not copied" REPLACE staged-tail "own.end += tail<A>" "")
+mutation("runs that begin in a lane counted before it"
+         REPLACE runs-before " - simt::count_bits(sides().begins)" "")
+mutation("values of two runs combined in a lane"
+         REPLACE runs-fold "(sides[i].begins >> k & 1) != 0" "false")
+mutation("values of two runs combined in a row"
+         REPLACE runs-network "begun[i] >> (simt::warp_threads - distance) != 0" "false")
+mutation("values of two runs combined when they are placed"
+         REPLACE runs-anew "(sides.begins >> k & 1) != 0" "false")
+mutation("values of the run before combined with a lane's" REPLACE runs-beside "kept[i].before() != 0" "false")
+mutation("first keys one place too low" REPLACE runs-first " + 1" "")
+mutation("a place for a run that does not end" REPLACE runs-open "? 0 : 1" "? 0 : 0")
+mutation("no place for the newest run" REPLACE runs-newest "? 1 : 0" "? 0 : 0")
+mutation("the last runs not counted" REPLACE runs-total "before + starts[Count]" "before")
 mutation("the key behind the row not compared" REPLACE staged-right "row[row_elements]" "keys.get(E - 1)")
 
 if(PLACES)

@@ -7,7 +7,7 @@
 namespace {
 
 /// 16-byte elements make 1024 a tile.
-template <bool Inclusive, class Initial>
+template <bool Inclusive, class Tuning = test::look_ahead_by<3, 2, 1, 2, 2, 1>, class Initial>
 void pipeline(Initial initial, test::interval first) {
   using element = test::widened<test::interval, 16>;
   const auto elements = test::interval_elements<element, test::interval>(20 * 1024);
@@ -16,10 +16,9 @@ void pipeline(Initial initial, test::interval first) {
         test::pick_size(one, test::tree_sizes(16, 8), elements.size(), 1025); // more than one tile
     std::vector<test::interval> output(n), expected;
     for (std::uint32_t i = 0; i < n; ++i) expected.push_back({first.begin, first.end + i});
-    test::scan_ahead<test::look_ahead_by<3, 2, 1, 2, 2, 1>>(
-        lookback::detail::make_problem<Inclusive, test::interval>(elements.data(), output.data(),
-                                                                  test::join_neighbours{}, initial),
-        n, 1 + one.random() % 4, one.schedule);
+    test::scan_ahead<Tuning>(lookback::detail::make_problem<Inclusive, test::interval>(
+                                 elements.data(), output.data(), test::join_neighbours{}, initial),
+                             n, 1 + one.random() % 4, one.schedule);
     REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
   });
 }
@@ -27,6 +26,10 @@ void pipeline(Initial initial, test::interval first) {
 } // namespace
 
 TEST_CASE("pipeline, 16-byte elements") { pipeline<true>(lookback::detail::no_initial{}, {1, 2}); }
+TEST_CASE("pipeline, teams of scanning warps") {
+  pipeline<true, test::look_ahead_by<4, 2, 2, 4, 1, 1, 1, 2>>(lookback::detail::no_initial{},
+                                                              {1, 2});
+}
 /// Look-ahead warps hand an initial value on from the very first tile; without one, what they hand
 /// on begins with a group.
 TEST_CASE("pipeline, an initial value") {

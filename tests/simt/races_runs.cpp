@@ -9,4 +9,7 @@ TEST_CASE("reduction by key") { test::reduce_runs<test::interval>(30, 3, test::b
 TEST_CASE("reduction by key in the pipeline") {
   test::reduce_runs<test::interval>(20, 5, test::by_pipeline<test::look_ahead_by<4, 2, 2, 4, 1>>{});
 }
+TEST_CASE("reduction by key: objects") {
+  test::reduce_runs<test::owned_interval>(20, 3, test::by_tiles<4>{});
+}
 TEST_CASE("three parts") { test::part_in_three<std::uint32_t>(20, 2, test::by_tiles<8>{}); }

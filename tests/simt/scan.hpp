@@ -210,12 +210,21 @@ void scan(const Problem &problem, std::uint64_t n, const emulator::schedule &cho
 
 /// A column of more than three tiles is a long one.
 template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadWarps,
-          int LongColumnWarps = LookAheadWarps, int ShortInFlight = InFlight,
-          int ScanningTeams = 1>
+          int LongColumnWarps = LookAheadWarps, int ShortInFlight = InFlight, int ScanningTeams = 1>
 struct look_ahead_by {
-  static constexpr core::look_ahead_tuning value{
-      Stages, InFlight, ShortInFlight, Depth, ScanningWarps, LookAheadWarps, LongColumnWarps, 3, 6,
-      0, 1, 16, ScanningTeams};
+  static constexpr core::look_ahead_tuning value{Stages,
+                                                 InFlight,
+                                                 ShortInFlight,
+                                                 Depth,
+                                                 ScanningWarps,
+                                                 LookAheadWarps,
+                                                 LongColumnWarps,
+                                                 3,
+                                                 6,
+                                                 0,
+                                                 1,
+                                                 16,
+                                                 ScanningTeams};
   static constexpr bool fits = true;
 };
 /// The same where warps load the items: `Teams` teams of `Warps` warps together.

@@ -10,47 +10,33 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Where runs begin and end among a lane's keys, bit k for key k. `row`: the keys of the row in
-/// shared memory, with the key behind it. `remaining`: how many keys come after the lane's first,
-/// negative if there is no such key. Called by all lanes of the warp.
+/// Elements that have a side of their run, a bit each.
+struct side_bits {
+  unsigned begins, ends;
+};
+
+/// Which of a lane's keys are the first and the last one of their run. `row`: the keys of the row in
+/// shared memory, with the one before it and the one behind it. `remaining`: how many keys come
+/// after the lane's first, negative if there is no such key. Called by all lanes of the warp.
 template <int E, class Key, class Input>
-LOOKBACK_DEVICE auto run_sides(const Input &input, const lane_vector<Key, E> &keys, const Key *row,
-                               bool begins_all, std::ptrdiff_t remaining) {
-  struct {
-    unsigned begin, end;
-  } sides;
+LOOKBACK_DEVICE side_bits run_sides(const Input &input, const lane_vector<Key, E> &keys,
+                                    const Key *row, bool begins_all, std::ptrdiff_t remaining) {
+  side_bits sides;
   const int count = remaining < 0 ? 0 : remaining < E ? static_cast<int>(remaining) + 1 : E;
   const auto differ = [&](const Key &a, const Key &b) { return input.differ(a, b); };
-  sides.begin = run_heads(keys, *(row - (begins_all ? 0 : 1)),
-                          begins_all && simt::lane_index() == 0, count, differ);
+  sides.begins = run_heads(keys, *(row - (begins_all ? 0 : 1)),
+                           begins_all && simt::lane_index() == 0, count, differ);
   // The lane above knows whether a run begins with its first key; the last lane looks itself.
   const bool continues = remaining >= E; // there is a key behind those of the lane
   constexpr int row_elements = simt::warp_threads * E;
   const bool is_last_lane = simt::lane_index() == simt::warp_threads - 1;
-  bool after = (simt::rotate_down(sides.begin) & 1) != 0;
+  bool after = (simt::rotate_down(sides.begins) & 1) != 0;
   if (is_last_lane && continues)
     after = differ(keys.get(E - 1), row[row_elements]); // mutant: staged-right
-  sides.end = sides.begin >> 1 | unsigned{continues && after} << (E - 1);
-  if (count > 0 && !continues) sides.end |= 1u << (count - 1); // mutant: staged-last
+  sides.ends = sides.begins >> 1 | unsigned{continues && after} << (E - 1);
+  if (count > 0 && !continues) sides.ends |= 1u << (count - 1); // mutant: staged-last
   return sides;
 }
-
-/// The elements of a lane.
-template <class T, class Which, class Values, int E>
-class run_elements {
-public:
-  template <class Sides>
-  LOOKBACK_DEVICE run_elements(const Values &values, Sides sides)
-      : values_(values), begin_(sides.begin), end_(sides.end) {}
-  LOOKBACK_DEVICE run_element<T> get(int k) const {
-    return {static_cast<T>(values_.get(k)),
-            Which::sides((begin_ >> k & 1) != 0, (end_ >> k & 1) != 0)};
-  }
-
-private:
-  Values values_;
-  unsigned begin_, end_;
-};
 
 /// Values that follow from the index: those of a lane whose first element is element `first`.
 template <class Values>
@@ -100,12 +86,17 @@ struct staged_input<runs_input<T, Which, Key *, Values, Equal, TileElements>,
   public:
     LOOKBACK_DEVICE vector(const input_type &input, const unsigned char *const *rows,
                            const bool *aligned, unsigned tile, int row, int)
-        : elements_(values_of(input, rows, aligned, first_of(tile, row)),
-                    run_sides<E>(
-                        input, staged_vector<Shifts, E, key>(rows[arrays - 1], aligned[arrays - 1]),
-                        reinterpret_cast<const key *>(rows[arrays - 1]), row == 0 && tile == 0,
-                        input.last() - first_of(tile, row))) {}
-    LOOKBACK_DEVICE run_element<T> get(int k) const { return elements_.get(k); }
+        : input_(input), first_(first_of(tile, row)),
+          keys_(staged_vector<Shifts, E, key>(rows[arrays - 1], aligned[arrays - 1])),
+          values_(values_of(input, rows, aligned, first_)),
+          row_(reinterpret_cast<const key *>(rows[arrays - 1])), begins_(row == 0 && tile == 0) {}
+    LOOKBACK_DEVICE key key_of(int k) const { return keys_.get(k); }
+    LOOKBACK_DEVICE T value_of(int k) const { return static_cast<T>(values_.get(k)); }
+    /// Called by all lanes of the warp, before any warp of the tile writes to the stage.
+    LOOKBACK_DEVICE side_bits sides() const {
+      const side_bits all = run_sides<E>(input_, keys_, row_, begins_, input_.last() - first_);
+      return {Which::begins(all.begins, all.ends), Which::ends(all.begins, all.ends)};
+    }
 
   private:
     /// Index of the lane's first element of a row.
@@ -123,7 +114,12 @@ struct staged_input<runs_input<T, Which, Key *, Values, Equal, TileElements>,
         return {input.values(), first};
     }
 
-    run_elements<T, Which, values, E> elements_;
+    const input_type &input_;
+    const std::ptrdiff_t first_;
+    const lane_vector<key, E> keys_;
+    const values values_;
+    const key *const row_;
+    const bool begins_;
   };
 };
 

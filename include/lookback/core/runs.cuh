@@ -10,6 +10,10 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// Whether accumulators of a type count runs.
+template <class T>
+inline constexpr bool counts_runs = false;
+
 /// Consecutive elements as an accumulator: how many runs begin among them, and the reduction of the
 /// values of the last run.
 template <class T>
@@ -17,6 +21,8 @@ struct run_prefix {
   T value;
   std::uint64_t runs;
 };
+template <class T>
+inline constexpr bool counts_runs<run_prefix<T>> = true;
 
 template <class T, class Operator>
 struct run_operator {
@@ -48,20 +54,20 @@ struct shaped_by<run_element<T>> {
   using type = T;
 };
 
-// Which runs have a result: all of them, or those of at least two elements. `sides(begins, ends)`
-// are the sides of an element that is, or is not, the first and the last one of its run.
+// Which runs have a result: all of them, or those of at least two elements. Of elements, a bit each,
+// that are the first and the last one of their run, `begins` and `ends` are those with that side.
 
 struct every_run {
-  LOOKBACK_HOST_DEVICE static std::uint8_t sides(bool begins, bool ends) {
-    return static_cast<std::uint8_t>((begins ? 1 : 0) | (ends ? 2 : 0));
-  }
+  LOOKBACK_HOST_DEVICE static unsigned begins(unsigned first, unsigned) { return first; }
+  LOOKBACK_HOST_DEVICE static unsigned ends(unsigned, unsigned last) { return last; }
 };
 /// (The element of a run of one has neither side: it writes nothing, and counts as one of the run
 /// before it.)
 struct long_runs {
-  LOOKBACK_HOST_DEVICE static std::uint8_t sides(bool begins, bool ends) {
-    return every_run::sides(begins && !ends, ends && !begins);
+  LOOKBACK_HOST_DEVICE static unsigned begins(unsigned first, unsigned last) {
+    return first & ~last;
   }
+  LOOKBACK_HOST_DEVICE static unsigned ends(unsigned first, unsigned last) { return last & ~first; }
 };
 
 /// Elements of runs, read from n keys and values, in tiles of `TileElements`. `Equal` is called
@@ -100,10 +106,11 @@ public:
   LOOKBACK_HOST_DEVICE run_element<T> finish(const fetched &memory,
                                              difference_type distance) const {
     const difference_type i = position_ + distance;
-    const bool begins = i == 0 || differ(memory.before, memory.own);
     const bool is_last = i == last_; // mutant: run-last
+    const unsigned first = i == 0 || differ(memory.before, memory.own) ? 1 : 0,
+                   last = is_last || differ(memory.own, memory.after) ? 1 : 0;
     return {static_cast<T>(memory.value),
-            Which::sides(begins, is_last || differ(memory.own, memory.after))};
+            static_cast<std::uint8_t>(Which::begins(first, last) | Which::ends(first, last) << 1)};
   }
   LOOKBACK_HOST_DEVICE run_element<T> operator[](difference_type distance) const {
     return finish(fetch(distance), distance);
@@ -166,7 +173,8 @@ struct with_sides {
   }
 };
 
-// What is written of a run: of its first element, `first(i)`; of its last one, `last(i, value)`.
+// What is written of a run: of its first element, `first(i)`, or `first(i, key)` if the key has been
+// read; of its last one, `last(i, value)`.
 
 /// The first key, and the reduction of the values.
 template <class Keys>
@@ -174,6 +182,10 @@ struct keys_and_values {
   Keys keys;
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE decltype(auto) first(std::ptrdiff_t i) const { return keys[i]; }
+  template <class Key>
+  LOOKBACK_HOST_DEVICE const Key &first(std::ptrdiff_t, const Key &own) const {
+    return own;
+  }
   template <class T>
   LOOKBACK_HOST_DEVICE const T &last(std::ptrdiff_t, const T &value) const {
     return value;
@@ -183,6 +195,10 @@ struct keys_and_values {
 /// elements.
 struct offsets_and_lengths {
   LOOKBACK_HOST_DEVICE std::int64_t first(std::ptrdiff_t i) const { return i; }
+  template <class Key>
+  LOOKBACK_HOST_DEVICE std::int64_t first(std::ptrdiff_t i, const Key &) const {
+    return i;
+  }
   LOOKBACK_HOST_DEVICE std::int64_t last(std::ptrdiff_t i, std::int64_t begin) const {
     return i - begin + 1;
   }
@@ -225,6 +241,9 @@ public:
   LOOKBACK_HOST_DEVICE element operator[](difference_type distance) const {
     return {*this, position_ + distance};
   }
+  LOOKBACK_HOST_DEVICE const Firsts &firsts() const { return firsts_; }
+  LOOKBACK_HOST_DEVICE const Lasts &lasts() const { return lasts_; }
+  LOOKBACK_HOST_DEVICE const Written &written() const { return written_; }
 
 private:
   Firsts firsts_;
@@ -244,8 +263,6 @@ struct counted_runs : dense<Output, Project> {
     set_number(total.runs);
   }
   LOOKBACK_HOST_DEVICE void set_nothing() const { set_number(0); }
-
-private:
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE void set_number(std::uint64_t runs) const {
     *count = static_cast<typename output_value<Count, std::uint64_t>::type>(runs);

@@ -5,6 +5,7 @@
 
 #include <lookback/block/staged_selection.cuh>
 #include <lookback/block/warp_shuffle.cuh>
+#include <lookback/tile/results_in_room.cuh>
 #include <lookback/tile/warp_rows.cuh>
 
 namespace lookback {
@@ -27,9 +28,10 @@ private:
   std::uint32_t word_;
 };
 
-/// What a lane remembers of a row between the reduction and the scan of a tile.
 template <class Problem>
-using lane_state = std::conditional_t<selects<Problem>, kept_items, typename Problem::accumulator>;
+struct lane_state_of<Problem, std::enable_if_t<selects<Problem>>> {
+  using type = kept_items;
+};
 
 /// Rows of a tile, `valid` of whose items are valid, that have an aggregate. Items that are missing
 /// are not kept, so a selection has one for every row.
@@ -93,68 +95,6 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows, uninitialized_array<kept_item
   }
 }
 
-/// The share of a warp in the results, on its way through the shared memory of its own rows, which
-/// it has read: `room`, at a multiple of 16 bytes. There the results have the place modulo 16 that
-/// they have in memory, and are stored from there in units of 16 bytes. What would not fit behind
-/// them then, less than a unit, goes to the bytes before them if the room `Wraps`.
-template <class Stored, unsigned RoomBytes, bool Wraps>
-class results_in_room {
-  static constexpr unsigned unit = 16, size = sizeof(Stored);
-  static_assert(RoomBytes % unit == 0 && unit % size == 0, "results must not straddle units");
-
-public:
-  /// `skip`: bytes before the first result. `end`: bytes up to the end of the last one. `memory`:
-  /// where byte 0 goes, a multiple of 16.
-  LOOKBACK_DEVICE results_in_room(unsigned char *room, unsigned char *memory, unsigned skip,
-                                  unsigned end)
-      : room_(room), memory_(memory), skip_(skip), end_(end) {}
-
-  /// Puts the results of a vector that are chosen by `which`, a bit each, to consecutive places,
-  /// the first of which is `rank`; `Reversed`: to descending ones.
-  template <bool Reversed, int E>
-  LOOKBACK_DEVICE void put(const lane_vector<Stored, E> &results, unsigned which,
-                           unsigned rank) const {
-    unsigned at = skip_ + rank * size;
-    LOOKBACK_UNROLL
-    for (int k = 0; k < E; ++k)
-      if ((which >> k & 1) != 0) {
-        construct(*place(at), results.get(k));
-        at = Reversed ? at - size : at + size; // mutant: next-place
-      }
-  }
-  /// Stores all of them. Called by the whole warp, after a barrier that follows put().
-  LOOKBACK_DEVICE void store() const {
-    const unsigned lane = static_cast<unsigned>(simt::lane_index()), first = skip_ > 0 ? unit : 0,
-                   last = end_ / unit * unit;
-    constexpr unsigned step = simt::warp_threads * unit;
-    LOOKBACK_UNROLL
-    for (unsigned from = 0; from < RoomBytes + unit; from += step) {
-      const unsigned at = first + from + lane * unit;
-      if (at < last) simt::store_vector<unit>(memory_ + at, simt::load_vector<unit>(place(at)));
-    }
-    // The results before and behind the whole units.
-    constexpr unsigned half = simt::warp_threads / 2;
-    const unsigned begin = lane < half    ? skip_
-                           : last < first ? end_
-                                          : last,
-                   end = lane >= half || end_ < first ? end_ : first,
-                   at = begin + lane % half * size;
-    if (at < end) *reinterpret_cast<Stored *>(memory_ + at) = *place(at);
-  }
-
-private:
-  LOOKBACK_DEVICE Stored *place(unsigned at) const {
-    const unsigned inside = !Wraps                               ? at
-                            : (RoomBytes & (RoomBytes - 1)) == 0 ? at & (RoomBytes - 1)
-                            : at < RoomBytes                     ? at
-                                                                 : at - RoomBytes;
-    return reinterpret_cast<Stored *>(room_ + inside);
-  }
-
-  unsigned char *const room_, *const memory_;
-  const unsigned skip_, end_;
-};
-
 /// The second pass over the rows of a warp.
 template <class Rows>
 class placed_rows {
@@ -191,9 +131,6 @@ public:
   }
 
 private:
-  LOOKBACK_DEVICE static bool is_multiple(const stored *results) {
-    return reinterpret_cast<std::uintptr_t>(results) % sizeof(stored) == 0;
-  }
   LOOKBACK_DEVICE std::uint64_t first_item() const {
     return static_cast<std::uint64_t>(rows_.tile) * shape::tile_elements +
            static_cast<unsigned>(rows_.first_row * shape::row_elements);
@@ -246,25 +183,15 @@ private:
   template <bool Reversed, class Choose>
   LOOKBACK_DEVICE void store(const lane_vector<stored, E> (&results)[count], stored *first,
                              unsigned size, Choose choose) const {
-    auto *const memory = reinterpret_cast<unsigned char *>(first);
-    const auto skip = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(memory) % 16);
-    const unsigned end = skip + size * static_cast<unsigned>(sizeof(stored));
     auto *const room = reinterpret_cast<unsigned char *>(
         rows_.source.template row_of<Rows::aligned>(rows_.stage, rows_.first_row));
-    const auto store = [&](const auto &share) {
-      simt::synchronize_warp(); // every lane has read what is there // mutant: room-reuse
+    store_through_room<room_bytes>(room, first, size, [&](const auto &share) {
       LOOKBACK_UNROLL
       for (int i = 0; i < count; ++i) {
         const chosen own = choose(i);
         share.template put<Reversed>(results[i], own.bits, own.rank);
       }
-      simt::synchronize_warp(); // mutant: room-results
-      share.store();
-    };
-    if (LOOKBACK_LIKELY(end <= room_bytes)) // mutant: room-wraps
-      store(results_in_room<stored, room_bytes, false>(room, memory - skip, skip, end));
-    else
-      store(results_in_room<stored, room_bytes, true>(room, memory - skip, skip, end));
+    });
   }
 
   LOOKBACK_DEVICE void one_by_one() const {

@@ -64,6 +64,8 @@ class staged_tile {
 
 public:
   using first_type = typename staged::template element<0>;
+  template <int A>
+  using element = typename staged::template element<A>;
   static constexpr bool shifts = Shifts;
   static constexpr int arrays = staged::arrays;
   /// Whether the rows of different warps share no 16-byte unit if the array is aligned.
@@ -172,10 +174,10 @@ public:
     return elements(input_, &row, &aligned, 0, 0, 1);
   }
 
-  /// Address of row `row` of the first array.
-  template <bool KnownAligned = false>
-  LOOKBACK_DEVICE first_type *row_of(unsigned char *stage, int row) const {
-    return reinterpret_cast<first_type *>(stage + place<0, KnownAligned>(row));
+  /// Address of row `row` of an array, the first unless named.
+  template <bool KnownAligned = false, int A = 0>
+  LOOKBACK_DEVICE auto row_of(unsigned char *stage, int row) const {
+    return reinterpret_cast<element<A> *>(stage + place<A, KnownAligned>(row));
   }
 
 private:

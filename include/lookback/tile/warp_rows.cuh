@@ -9,6 +9,15 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// What a lane remembers of a row between the reduction and the scan of a tile: V(lane), unless a
+/// kind of problem needs something else.
+template <class Problem, class = void>
+struct lane_state_of {
+  using type = typename Problem::accumulator;
+};
+template <class Problem>
+using lane_state = typename lane_state_of<Problem>::type;
+
 /// Where the result of item `item` of tile `tile` goes if every item's result has its own place;
 /// otherwise where all results begin.
 template <class Problem>

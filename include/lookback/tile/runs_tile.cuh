@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+// The two passes over a tile of runs whose keys wait in shared memory. A lane remembers of a row
+// where runs begin and end, so that numbers of runs need no exchange of 64 bits a step, and results
+// leave in whole units.
+#pragma once
+
+#include <lookback/block/staged_runs.cuh>
+#include <lookback/block/warp_shuffle.cuh>
+#include <lookback/tile/results_in_room.cuh>
+#include <lookback/tile/warp_rows.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// Whether a problem has results for runs whose keys wait in shared memory.
+template <class Problem>
+inline constexpr bool places_runs = can_stage<Problem> &&counts_runs<typename Problem::accumulator>;
+
+/// What a lane remembers of a row between the two passes: V(lane), which is the reduction of the
+/// values of the last run and the number of runs that begin in the row up to its last element, and
+/// the sides of its elements.
+template <class T, int E>
+class kept_runs {
+  using word = std::conditional_t<(E <= 8), std::uint32_t, std::uint64_t>;
+
+public:
+  LOOKBACK_DEVICE kept_runs(const T &value, side_bits sides, unsigned through)
+      : value_(value), word_(word{sides.begins} | word{sides.ends} << E | word{through} << 2 * E) {}
+  LOOKBACK_DEVICE const T &value() const { return value_; }
+  LOOKBACK_DEVICE side_bits sides() const {
+    constexpr unsigned mask = (1u << E) - 1;
+    return {static_cast<unsigned>(word_) & mask, static_cast<unsigned>(word_ >> E) & mask};
+  }
+  LOOKBACK_DEVICE unsigned through() const { return static_cast<unsigned>(word_ >> 2 * E); }
+  LOOKBACK_DEVICE unsigned before() const {
+    return through() - simt::count_bits(sides().begins); // mutant: runs-before
+  }
+
+private:
+  T value_;
+  word word_;
+};
+
+template <class Problem>
+using kept_runs_of =
+    kept_runs<decltype(Problem::accumulator::value), Problem::shape::vector_elements>;
+template <class Problem>
+struct lane_state_of<Problem, std::enable_if_t<places_runs<Problem>>> {
+  using type = kept_runs_of<Problem>;
+};
+
+/// Finds the runs of the warp's rows and reduces their values. The last lane writes the aggregates
+/// of full rows to `row_aggregates`.
+template <class Rows, class T, int E, int Count, int TileRows, class Operator>
+LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
+                                 uninitialized_array<kept_runs<T, E>, Count> &kept,
+                                 uninitialized_array<run_prefix<T>, TileRows> &row_aggregates,
+                                 run_operator<T, Operator> &op, lane_exchange<run_prefix<T>> &) {
+  using shape = typename Rows::shape;
+  const int lane = rows.lane;
+  uninitialized_array<T, Count> values;
+  side_bits sides[Count];
+  unsigned begun[Count];                 // lanes at or below this one, as bits
+  unsigned counts[(Count + 1) / 2] = {}; // of two rows
+  static_assert(shape::row_elements < 1 << 16, "the number of runs in a row must fit into 16 bits");
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i) {
+    const int count = Rows::full ? E : rows.items(i) - lane * E;
+    const auto vector = rows.read(i, count);
+    sides[i] = vector.sides();
+    construct(values[i], vector.value_of(0));
+    LOOKBACK_UNROLL
+    for (int k = 1; k < E; ++k) {
+      if (k >= count) continue;
+      const T own = vector.value_of(k);
+      const bool anew = (sides[i].begins >> k & 1) != 0; // mutant: runs-fold
+      construct(values[i], anew ? own : static_cast<T>(op.op(values[i], own)));
+    }
+    begun[i] = simt::ballot(sides[i].begins != 0) << (simt::warp_threads - 1 - lane);
+    counts[i / 2] += simt::count_bits(sides[i].begins) << i % 2 * 16;
+  }
+  LOOKBACK_UNROLL
+  for (int distance = 1; distance < network::lanes; distance *= 2) {
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      const T left = simt::shuffle_up(values[i], distance);
+      const bool alone = begun[i] >> (simt::warp_threads - distance) != 0; // mutant: runs-network
+      if (lane < rows.vectors(i) && lane >= distance && !alone)
+        construct(values[i], static_cast<T>(op.op(left, values[i])));
+      if (i % 2 != 0) continue;
+      const unsigned below = simt::shuffle_up(counts[i / 2], distance);
+      if (lane >= distance) counts[i / 2] += below;
+    }
+  }
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i) {
+    const unsigned through = counts[i / 2] >> i % 2 * 16 & 0xffff;
+    construct(kept[i], kept_runs<T, E>(values[i], sides[i], through));
+    if (lane == shape::row_vectors - 1 && lane < rows.vectors(i))
+      construct(row_aggregates[rows.row(i)], run_prefix<T>{values[i], through});
+  }
+}
+
+/// Whether results for an output can pass through the place of elements of type Staged.
+template <class Output, class Staged>
+inline constexpr bool fits_room = false;
+template <class Stored, class Staged>
+inline constexpr bool fits_room<Stored *, Staged> = std::is_trivially_copyable<Stored>::value &&
+                                                    16 % sizeof(Stored) == 0 &&
+                                                    sizeof(Stored) <= sizeof(Staged);
+
+/// The second pass over the rows of a warp.
+template <class Rows, class T, class Operator>
+class placed_runs {
+  using problem = typename Rows::problem_type;
+  using source = typename Rows::source_type;
+  using shape = typename Rows::shape;
+  static constexpr int E = shape::vector_elements, count = Rows::count;
+  static constexpr unsigned items = count * shape::row_elements;
+  static constexpr int keys = source::arrays - 1; // the array of the keys; array 0 has the values
+  using kept_type = uninitialized_array<kept_runs<T, E>, count>;
+
+  using output = typename problem::output_type;
+  using firsts_type = std::decay_t<decltype(std::declval<const output &>().firsts())>;
+  using lasts_type = std::decay_t<decltype(std::declval<const output &>().lasts())>;
+  template <int A>
+  using element = typename source::template element<A>;
+  /// Whether results can pass through the warp's rows in shared memory: no other warp reads there.
+  static constexpr bool fit =
+      Rows::aligned && fits_room<firsts_type, element<keys>> && fits_room<lasts_type, element<0>>;
+
+public:
+  /// `before`: runs that begin to the left of the warp's share. `starts[i]`: those that begin in it
+  /// before row i.
+  LOOKBACK_DEVICE placed_runs(const Rows &rows, std::uint64_t before,
+                              const unsigned (&starts)[count + 1], const kept_type &kept,
+                              Operator &op)
+      : rows_(rows), output_(rows.problem.sink.output), before_(before), starts_(starts),
+        kept_(kept), op_(op) {}
+
+  /// `left(i)`: the reduction of the values to the left of the lane's vector of row i, up to where
+  /// their run begins.
+  LOOKBACK_DEVICE void run(const maybe<T> (&left)[count]) const {
+    if constexpr (fit)
+      if (LOOKBACK_LIKELY(is_multiple(output_.firsts()) && is_multiple(output_.lasts())))
+        return through_room(left);
+    one_by_one(left);
+  }
+
+private:
+  LOOKBACK_DEVICE std::ptrdiff_t item(int i) const {
+    return static_cast<std::ptrdiff_t>(rows_.tile) * shape::tile_elements +
+           (rows_.row(i) * shape::row_elements + rows_.lane * E);
+  }
+  LOOKBACK_DEVICE int valid(int i) const {
+    const int left = rows_.items(i) - rows_.lane * E;
+    return Rows::full || left > E ? E : left < 0 ? 0 : left;
+  }
+  LOOKBACK_DEVICE const auto &written() const { return output_.written(); }
+  /// Calls take(k, value) for the valid elements of a vector with the reduction up to each.
+  template <class Vector, class Take>
+  LOOKBACK_DEVICE void scan(const Vector &vector, int i, maybe<T> through, Take take) const {
+    const side_bits sides = kept_[i].sides();
+    LOOKBACK_UNROLL
+    for (int k = 0; k < E; ++k) {
+      if (k >= valid(i)) continue;
+      if ((sides.begins >> k & 1) != 0) // mutant: runs-anew
+        through.set(vector.value_of(k));
+      else
+        through.append(op_, vector.value_of(k));
+      take(k, through.value());
+    }
+  }
+
+  /// The run of an element is that of place `starts[i] + ...` of the share, where place 0 is the run
+  /// that is open at its beginning, and 1 the first that begins in it.
+  LOOKBACK_DEVICE unsigned place_of_first(int i) const {
+    return starts_[i] + kept_[i].before() + 1; // mutant: runs-first
+  }
+  /// Of the first element of a lane's vector that ends a run.
+  LOOKBACK_DEVICE unsigned place_of_last(int i) const {
+    const side_bits sides = kept_[i].sides();
+    const unsigned up_to_it = sides.ends & (0u - sides.ends); // the lowest bit
+    return starts_[i] + kept_[i].before() +
+           simt::count_bits(sides.begins & (up_to_it | (up_to_it - 1)));
+  }
+
+  LOOKBACK_DEVICE void through_room(const maybe<T> (&left)[count]) const {
+    using first_type = std::remove_pointer_t<firsts_type>;
+    using last_type = std::remove_pointer_t<lasts_type>;
+    lane_vector<first_type, E> firsts[count];
+    lane_vector<last_type, E> lasts[count];
+    const unsigned begun = starts_[count];
+    bool ends_open = false, ends_newest = false; // the run of place 0, and of place `begun`
+    LOOKBACK_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const auto vector = rows_.read(i, valid(i));
+      LOOKBACK_UNROLL
+      for (int k = 0; k < E; ++k)
+        firsts[i].set(k, static_cast<first_type>(written().first(item(i) + k, vector.key_of(k))));
+      scan(vector, i, left[i], [&](int k, const T &value) {
+        lasts[i].set(k, static_cast<last_type>(written().last(item(i) + k, value)));
+      });
+      const unsigned ends = kept_[i].sides().ends, place = place_of_last(i);
+      ends_open = ends_open || (ends != 0 && place == 0);
+      ends_newest = ends_newest || (ends != 0 && place + simt::count_bits(ends) - 1 == begun);
+    }
+    const unsigned skipped = simt::ballot(ends_open) != 0 ? 0 : 1, // mutant: runs-open
+        ended = begun + (simt::ballot(ends_newest) != 0 ? 1 : 0);  // mutant: runs-newest
+    const auto base = static_cast<std::ptrdiff_t>(before_) - 1;    // of place 0
+    if (begun > 0)
+      store<keys>(firsts, output_.firsts() + (base + 1), begun, [&](int i) {
+        return chosen{kept_[i].sides().begins, place_of_first(i) - 1};
+      });
+    if (ended > skipped)
+      store<0>(lasts, output_.lasts() + (base + skipped), ended - skipped, [&](int i) {
+        return chosen{kept_[i].sides().ends, place_of_last(i) - skipped};
+      });
+  }
+  /// Elements of a lane's vector, a bit each, and the rank of the first among those of the share.
+  struct chosen {
+    unsigned bits, rank;
+  };
+  /// Stores those `size` results of the share that `choose(i)` chooses of row i, by way of the place
+  /// of array A.
+  template <int A, class Stored, class Choose>
+  LOOKBACK_DEVICE void store(const lane_vector<Stored, E> (&results)[count], Stored *first,
+                             unsigned size, Choose choose) const {
+    auto *const room = reinterpret_cast<unsigned char *>(
+        rows_.source.template row_of<Rows::aligned, A>(rows_.stage, rows_.first_row));
+    store_through_room<items * sizeof(Stored)>(room, first, size, [&](const auto &share) {
+      LOOKBACK_UNROLL
+      for (int i = 0; i < count; ++i) {
+        const chosen own = choose(i);
+        share.template put<false>(results[i], own.bits, own.rank);
+      }
+    });
+  }
+
+  LOOKBACK_DEVICE void one_by_one(const maybe<T> (&left)[count]) const {
+    LOOKBACK_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const auto vector = rows_.read(i, valid(i));
+      const side_bits sides = kept_[i].sides();
+      auto rank = static_cast<std::ptrdiff_t>(before_ + starts_[i] + kept_[i].before()) - 1;
+      scan(vector, i, left[i], [&](int k, const T &value) {
+        if ((sides.begins >> k & 1) != 0)
+          output_.firsts()[++rank] = written().first(item(i) + k, vector.key_of(k));
+        if ((sides.ends >> k & 1) != 0) output_.lasts()[rank] = written().last(item(i) + k, value);
+      });
+    }
+  }
+
+  const Rows &rows_;
+  const output &output_;
+  const std::uint64_t before_;
+  const unsigned (&starts_)[count + 1];
+  const kept_type &kept_;
+  Operator &op_;
+};
+
+/// Places the results of the warp's rows, from the prefix of the tile, `row_prefix(row)`, which
+/// returns R(row - 1), and what the lanes remember. The warp of the last element passes on the
+/// number of runs.
+template <bool, class Rows, class T, int E, int Count, class RowPrefix, class Operator>
+LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<run_prefix<T>> &prefix,
+                               RowPrefix row_prefix,
+                               const uninitialized_array<kept_runs<T, E>, Count> &kept, bool,
+                               run_operator<T, Operator> &op, lane_exchange<run_prefix<T>> &) {
+  using shape = typename Rows::shape;
+  std::uint64_t before = prefix.exists() ? prefix.value().runs : 0;
+  unsigned starts[Count + 1];
+  starts[0] = 0;
+  maybe<T> left[Count];
+  const auto follow = [&](int i, const T &value, bool anew) {
+    if (anew)
+      left[i].set(value);
+    else
+      left[i].append(op.op, value);
+  };
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i) {
+    const run_prefix<T> above = row_prefix(rows.row(i));
+    if (i == 0 && rows.first_row > 0) before += above.runs;
+    if (prefix.exists()) left[i].set(prefix.value().value);
+    const bool some = Rows::full || rows.items(i) > rows.lane * E;
+    if (rows.row(i) > 0 && some) follow(i, above.value, above.runs != 0);
+    const T beside = simt::shuffle_up(kept[i].value(), 1);
+    if (rows.lane > 0 && some) follow(i, beside, kept[i].before() != 0); // mutant: runs-beside
+    starts[i + 1] = starts[i] + simt::broadcast(kept[i].through(), simt::warp_threads - 1);
+  }
+  placed_runs<Rows, T, Operator>(rows, before, starts, kept, op.op).run(left);
+  const auto own = rows.problem.extent.tile(rows.tile, shape::tile_elements);
+  const int last = own.valid - 1 - rows.first_row * shape::row_elements; // of the share
+  if (own.is_last && last >= 0 && last < Count * shape::row_elements && rows.lane == 0)
+    rows.problem.sink.set_number(before + starts[Count]); // mutant: runs-total
+}
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
