@@ -390,6 +390,8 @@ mutation("values of two runs combined in a lane"
          REPLACE runs-fold "(sides[i].begins >> k & 1) != 0" "false")
 mutation("values of two runs combined in a row"
          REPLACE runs-network "begun[i] >> (simt::warp_threads - distance) != 0" "false")
+mutation("values of two runs combined across rows"
+         REPLACE runs-reach "begun[i] >> (simt::warp_threads - distance) == 0" "true")
 mutation("values of two runs combined when they are placed"
          REPLACE runs-anew "(sides.begins >> k & 1) != 0" "false")
 mutation("values of the run before combined with a lane's" REPLACE runs-beside "kept[i].before() != 0" "false")

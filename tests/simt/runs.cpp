@@ -17,6 +17,10 @@ TEST_CASE("reduction by key in the pipeline: 8 bytes") {
   test::reduce_runs<test::interval>(200, 9,
                                     test::by_pipeline<test::look_ahead_by<5, 2, 3, 8, 2>>{});
 }
+TEST_CASE("reduction by key in the pipeline: many look-ahead warps") {
+  test::reduce_runs<test::interval>(60, 24,
+                                    test::by_pipeline<test::look_ahead_by<6, 2, 4, 8, 4>>{});
+}
 TEST_CASE("long runs in the pipeline") {
   test::find_long_runs(200, 9, test::by_pipeline<test::look_ahead_by<4, 2, 2, 8, 2>>{});
 }

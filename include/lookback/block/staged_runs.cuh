@@ -15,8 +15,8 @@ struct side_bits {
   unsigned begins, ends;
 };
 
-/// Which of a lane's keys are the first and the last one of their run. `row`: the keys of the row in
-/// shared memory, with the one before it and the one behind it. `remaining`: how many keys come
+/// Which of a lane's keys are the first and the last one of their run. `row`: the keys of the row
+/// in shared memory, with the one before it and the one behind it. `remaining`: how many keys come
 /// after the lane's first, negative if there is no such key. Called by all lanes of the warp.
 template <int E, class Key, class Input>
 LOOKBACK_DEVICE side_bits run_sides(const Input &input, const lane_vector<Key, E> &keys,

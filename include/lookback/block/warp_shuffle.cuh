@@ -147,6 +147,36 @@ warp_inclusive_scan(uninitialized_array<keyed<T>, Count> &pairs, Valid valid,
     if (lane < valid(i)) pairs[i].head = heads[i] != 0;
 }
 
+/// The same for runs of which fewer than 2^32 begin in all lanes together: a group of tiles has no
+/// more elements.
+template <int Count, class T, class Operator, class Valid>
+LOOKBACK_DEVICE std::enable_if_t<exchange_of<run_prefix<T>> == exchange_by::shuffle>
+warp_inclusive_scan(uninitialized_array<run_prefix<T>, Count> &prefixes, Valid valid,
+                    run_operator<T, Operator> &op, lane_exchange<run_prefix<T>> &) {
+  const int lane = simt::lane_index();
+  unsigned begun[Count], runs[Count]; // lanes at or below this one in which runs begin; how many
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i) {
+    runs[i] = lane < valid(i) ? static_cast<unsigned>(prefixes[i].runs) : 0;
+    begun[i] = simt::ballot(runs[i] != 0) << (simt::warp_threads - 1 - lane);
+  }
+  LOOKBACK_UNROLL
+  for (int distance = 1; distance < network::lanes; distance *= 2) {
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      const T left = simt::shuffle_up(prefixes[i].value, distance);
+      const unsigned below = simt::shuffle_up(runs[i], distance);
+      if (lane < distance || lane >= valid(i)) continue;
+      runs[i] += below;
+      if (begun[i] >> (simt::warp_threads - distance) == 0) // mutant: runs-reach
+        construct(prefixes[i].value, static_cast<T>(op.op(left, prefixes[i].value)));
+    }
+  }
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i)
+    if (lane < valid(i)) prefixes[i].runs = runs[i];
+}
+
 } // namespace detail
 } // namespace LOOKBACK_ABI
 } // namespace lookback

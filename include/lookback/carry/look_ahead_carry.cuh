@@ -17,10 +17,9 @@ namespace detail {
 /// scanning warps, its accumulators are trivially copyable and small (8 bytes beside loading warps,
 /// which leave fewer registers), a lane's results are one vector access, if they are stored in
 /// their order, and by key the output is a pointer, so that overlap with the keys can be checked.
-/// (On an H200, structs of 12, 24, 32 and 64
-/// bytes reached 0.57, 0.48, 0.53 and 0.26 of a copy's bandwidth by the pipeline, and 0.70, 0.59,
-/// 0.55 and 0.39 by the look-back: their exchanges between lanes are more instructions than a few
-/// scanning warps have time for.)
+/// (On an H200, structs of 12, 24, 32 and 64 bytes reached 0.57, 0.48, 0.53 and 0.26 of a copy's
+/// bandwidth by the pipeline, and 0.70, 0.59, 0.55 and 0.39 by the look-back: their exchanges
+/// between lanes are more instructions than a few scanning warps have time for.)
 template <class Problem>
 struct can_look_ahead {
   static constexpr bool value =

@@ -79,6 +79,29 @@ struct tally {
   friend LOOKBACK_HOST_DEVICE tally operator+(tally a, tally b) { return {a.items + b.items}; }
 };
 
+/// Consecutive elements of runs: how many runs begin among them, and the reduction of the values of
+/// the last run.
+template <class T>
+struct run_prefix {
+  T value;
+  std::uint64_t runs;
+};
+template <class T, class Operator>
+struct run_operator {
+  Operator op;
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE run_prefix<T> operator()(const run_prefix<T> &left,
+                                                const run_prefix<T> &right) {
+    if (right.runs != 0) return {right.value, left.runs + right.runs}; // mutant: run-operator
+    return {static_cast<T>(op(left.value, right.value)), left.runs};
+  }
+};
+/// Whether accumulators of a type count runs.
+template <class T>
+inline constexpr bool counts_runs = false;
+template <class T>
+inline constexpr bool counts_runs<run_prefix<T>> = true;
+
 /// No initial value: the first result is the first element.
 struct no_initial {
   static constexpr bool exists = false;

@@ -10,31 +10,6 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Whether accumulators of a type count runs.
-template <class T>
-inline constexpr bool counts_runs = false;
-
-/// Consecutive elements as an accumulator: how many runs begin among them, and the reduction of the
-/// values of the last run.
-template <class T>
-struct run_prefix {
-  T value;
-  std::uint64_t runs;
-};
-template <class T>
-inline constexpr bool counts_runs<run_prefix<T>> = true;
-
-template <class T, class Operator>
-struct run_operator {
-  Operator op;
-  LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE run_prefix<T> operator()(const run_prefix<T> &left,
-                                                const run_prefix<T> &right) {
-    if (right.runs != 0) return {right.value, left.runs + right.runs}; // mutant: run-operator
-    return {static_cast<T>(op(left.value, right.value)), left.runs};
-  }
-};
-
 /// An element with its value, and whether it is the first or the last one of its run.
 template <class T>
 struct run_element {
@@ -54,8 +29,9 @@ struct shaped_by<run_element<T>> {
   using type = T;
 };
 
-// Which runs have a result: all of them, or those of at least two elements. Of elements, a bit each,
-// that are the first and the last one of their run, `begins` and `ends` are those with that side.
+// Which runs have a result: all of them, or those of at least two elements. Of elements, a bit
+// each, that are the first and the last one of their run, `begins` and `ends` are those with that
+// side.
 
 struct every_run {
   LOOKBACK_HOST_DEVICE static unsigned begins(unsigned first, unsigned) { return first; }
@@ -173,8 +149,8 @@ struct with_sides {
   }
 };
 
-// What is written of a run: of its first element, `first(i)`, or `first(i, key)` if the key has been
-// read; of its last one, `last(i, value)`.
+// What is written of a run: of its first element, `first(i)`, or `first(i, key)` if the key has
+// been read; of its last one, `last(i, value)`.
 
 /// The first key, and the reduction of the values.
 template <class Keys>

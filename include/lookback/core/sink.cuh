@@ -6,6 +6,7 @@
 //   needs_item                whether it also reads the item
 //   stored<T, Item>           the type of results in memory, of a scan of Items over accumulators T
 //   compacts                  whether results go elsewhere (core/candidates.cuh)
+//   places_rejected           whether that includes those of items that are not kept
 //   scatters                  whether the output writes what it is given elsewhere, or nowhere
 //                             (core/runs.cuh)
 //   wants_total               whether the sink also takes the total of a scan of at least one item,
@@ -44,7 +45,8 @@ struct stored_value<Value *, Fallback> {
 template <class Output, class Project = scanned_itself>
 struct dense {
   using output_type = Output;
-  static constexpr bool wants_total = false, compacts = false, scatters = false;
+  static constexpr bool wants_total = false, compacts = false, scatters = false,
+                        places_rejected = false;
   static constexpr bool needs_item = Project::needs_item;
   template <class T, class Item>
   using result = std::decay_t<decltype(std::declval<const Project &>()(

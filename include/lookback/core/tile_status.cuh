@@ -214,6 +214,55 @@ private:
   std::uint64_t *status_words_ = nullptr;
 };
 
+/// Runs, and the reduction of the values of the last one, of up to 8 bytes: one status word of 16
+/// bytes. Its low half is the value, and its high half the number of runs and, in the highest bit,
+/// whether they are published.
+template <class T, class Memory>
+class runs_status {
+  using word = typename Memory::word_pair;
+  static constexpr std::uint64_t published = std::uint64_t{1} << 63;
+
+public:
+  static constexpr status_bytes bytes(std::size_t count) { return {count * sizeof(word), 0}; }
+  runs_status() = default;
+  LOOKBACK_HOST_DEVICE runs_status(void *zeroed, void *)
+      : status_words_(static_cast<word *>(zeroed)) {}
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void publish(std::size_t i, const run_prefix<T> &prefix) const {
+    std::uint64_t raw = 0;
+    std::memcpy(&raw, static_cast<const void *>(&prefix.value), sizeof(T));
+    Memory::store_relaxed(status_words_ + i, word{raw, prefix.runs | published});
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
+    Memory::store_relaxed(status_words_ + i, word{});
+  }
+
+  class reading {
+  public:
+    LOOKBACK_HOST_DEVICE_INLINE bool ready() const { return (seen_.high & published) != 0; }
+    LOOKBACK_HOST_DEVICE_INLINE run_prefix<T> value() const {
+      uninitialized_array<T, 1> value;
+      std::memcpy(static_cast<void *>(&value[0]), &seen_.low, sizeof(T));
+      return {value[0], seen_.high & ~published};
+    }
+
+  private:
+    friend runs_status;
+    word seen_ = {};
+  };
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE reading read(std::size_t i) const {
+    reading result;
+    result.seen_ = Memory::load_relaxed(status_words_ + i);
+    return result;
+  }
+
+private:
+  word *status_words_ = nullptr;
+};
+
 /// The tile status for T: packed if the system has words of that width.
 template <class T, class Memory>
 struct status_for {
@@ -224,6 +273,12 @@ struct status_for {
 template <class Memory>
 struct status_for<tally, Memory> {
   using type = count_status<Memory>;
+};
+template <class T, class Memory>
+struct status_for<run_prefix<T>, Memory> {
+  using type = std::conditional_t<std::is_trivially_copyable<T>::value && sizeof(T) <= 8 &&
+                                      Memory::has_word_pairs,
+                                  runs_status<T, Memory>, flagged_status<run_prefix<T>, Memory>>;
 };
 template <class T, class Memory = device_memory>
 using tile_status = typename status_for<T, Memory>::type;

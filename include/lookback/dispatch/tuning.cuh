@@ -205,6 +205,22 @@ struct tuned_on_h200 {
   ///   6, 16, 2, 2        44.2       533        144       79.2       549
   ///   6, 16, 2, 8        44.0       535        144       82.9       581
   ///   the look-back      53.5       625        162       88.4       617
+  /// Selections of 2^28 items, us, by depth, scanning warps, teams of them, and look-ahead warps.
+  /// (The teams' steps overlap. Tiles that are read and hardly written leave no time for two
+  /// look-ahead warps; 1-byte items and partitions miss the registers that a third takes.)
+  ///                  i32: none   half   all   partition   i16 half   i8 half   unique, runs of 7
+  ///   memcpy             260      381   510     510          194        99       294
+  ///   7, 16, 1, 2        370      455   526     606          288       217       469
+  ///   8, 16, 2, 2        335      428   539     534          240       189       402
+  ///   8, 16, 2, 3        284      399   515     539          245       199       358
+  ///   8, 16, 4, 2        311      404   517     514          233       188       379
+  ///   9, 12, 3, 3        270      396   516     976          239       211       343
+  ///   8,  8, 2, 3        268      400   519     580          266       231       386
+  /// Runs: reductions by key and lengths, which instructions limit (memcpy 582 and 331):
+  ///                  reduce, of 7   of 1000   lengths, of 7   of 1000
+  ///   8, 16, 2, 2        1043          976        1204           1099
+  ///   8, 16, 1, 3        1136          979        1368           1117
+  ///   8,  8, 2, 2        2055         1992        1651           1616
   template <class Problem>
   struct pipeline {
     using T = typename Problem::accumulator;
@@ -214,11 +230,18 @@ struct tuned_on_h200 {
         std::conditional_t<loads, item_tile<Problem, 1>, staged_tile<Problem, 8, true>>::bytes;
     // Bytes that a tile reads and writes, relative to a tile of 4-byte elements. Numbers of tiles
     // were measured for those; tiles_for() scales them so that they stand for the same time.
-    static constexpr double traffic = (stage + tile * sizeof(typename Problem::stored)) / 32768.0;
+    using stored = typename Problem::stored;
+    using written =
+        std::conditional_t<Problem::sink_type::scatters,
+                           typename output_value<typename Problem::output_type, stored>::type,
+                           stored>;
+    static constexpr double traffic = (stage + tile * sizeof(written)) / 32768.0;
     static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
     static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
     static constexpr bool runs = adds_runs<Problem>;
-    static constexpr double wanted_depth = loads                                ? 5
+    static constexpr bool selecting = in_bulk && selects<Problem>, placing = places_runs<Problem>;
+    static constexpr double wanted_depth = loads     ? 5
+                                           : placing ? sizeof(lane_state<Problem>) <= 8 ? 8 : 4
                                            : runs || selects<Problem>           ? 8
                                            : !in_bulk || swift || sizeof(T) > 8 ? 6
                                                                                 : 7;
@@ -228,14 +251,23 @@ struct tuned_on_h200 {
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     static constexpr int stages = fit < tiles_for(12) ? fit : tiles_for(12);
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
-    static constexpr int look_ahead_warps = !loads && (swift || runs || sizeof(T) <= 4) ? 3 : 2;
-    static constexpr int long_column_warps = !loads && (swift || runs) ? 3 : 2;
+    // 20 warps may have 96 registers each, and 21 have 80: not enough for what is placed twice.
+    static constexpr bool a_third =
+        selecting && !Problem::sink_type::places_rejected && sizeof(stored) > 1;
+    static constexpr int look_ahead_warps = loads || placing                  ? 2
+                                            : selects<Problem>                ? (a_third ? 3 : 2)
+                                            : swift || runs || sizeof(T) <= 4 ? 3
+                                                                              : 2;
+    static constexpr int long_column_warps = loads || placing   ? 2
+                                             : selects<Problem> ? look_ahead_warps
+                                             : swift || runs    ? 3
+                                                                : 2;
     static constexpr int scanning_warps =
-        sizeof(T) <= 8 && in_bulk && Problem::shape::tile_rows >= 16 ? 16 : 8;
+        (sizeof(T) <= 8 || placing) && in_bulk && Problem::shape::tile_rows >= 16 ? 16 : 8;
     static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled
-    // A selection reads the items of a tile twice, with little to compute or to write in between, so
-    // the latency of its steps counts.
-    static constexpr int scanning_teams = selects<Problem> && !loads ? 2 : 1;
+    // A selection reads the items of a tile twice, with little to compute or to write in between,
+    // so the latency of its steps counts.
+    static constexpr int scanning_teams = !loads && (selects<Problem> || placing) ? 2 : 1;
     static constexpr int depth_at_most = stages - spare;
     static constexpr int wanted = loads && sizeof(T) > 4 ? 5 : tiles_for(wanted_depth);
     static constexpr int depth =

@@ -156,9 +156,12 @@ private:
       // All are read before the first is written: rows are often 4096 bytes apart, and CPUs take a
       // load for dependent on an earlier store with the same last 12 bits of the address.
       uninitialized_array<T, E> items;
-      for (int e = 0; e < count; ++e)
+      const auto read = [&](int e) {
         construct(items[e],
                   static_cast<T>(static_cast<typename Problem::item>(from[e * from_step + k])));
+      };
+      read(0); // by itself, so that a compiler knows that there is a first item
+      for (int e = 1; e < count; ++e) read(e);
       const auto write = [&](int e, const T &scanned, const T &x) {
         to[e * to_step + k] = static_cast<stored>(project(scanned, x));
       };

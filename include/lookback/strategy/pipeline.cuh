@@ -12,8 +12,8 @@
 //   copying warp        bulk copies into all free stages, a few of them in flight at once; or
 //                       loading warps, which copy tiles before sm_90, or read items that are not
 //                       bytes in memory
-//   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready; teams
-//                       of them take turns with the tiles
+//   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready;
+//   teams                     of them take turns with the tiles
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
 //   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
 //                       prefix; they take turns
@@ -134,6 +134,8 @@ class look_ahead_scan {
   static_assert(shape::tile_rows % scanning_warps == 0,
                 "all scanning warps must have the same number of rows");
   static_assert(teams <= stages, "every loading team needs a stage of its own");
+  static_assert(tuning.look_ahead_warps <= stages,
+                "every look-ahead warp needs a stage of its own");
 
 public:
   LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const scan_state<T> &state,
@@ -261,8 +263,8 @@ private:
     const int count = sequence_.count();
     return valid_of(sequence_.tile(count - 1)).fill_tile() ? count : count - 1;
   }
-  /// Reduces and scans the full tiles of the team, then the partial tile if the block has one and it
-  /// is the team's turn.
+  /// Reduces and scans the full tiles of the team, then the partial tile if the block has one and
+  /// it is the team's turn.
   LOOKBACK_DEVICE void reduce_and_scan() {
     const int team = scanning_team();
     const warp_share share{simt::in_register(scanning_warp() * rows),
@@ -281,9 +283,9 @@ private:
       scan<false, false>(share, full, scanning, vectors);
     }
   }
-  /// The tiles team, team + scanning_teams, ... of the first `count` of the sequence, which are full.
-  /// Tile i is reduced when its copy has completed, and scanned `depth` tiles later. In between, V
-  /// stays in registers.
+  /// The tiles team, team + scanning_teams, ... of the first `count` of the sequence, which are
+  /// full. Tile i is reduced when its copy has completed, and scanned `depth` tiles later. In
+  /// between, V stays in registers.
   template <bool Aligned>
   LOOKBACK_DEVICE void reduce_and_scan(const warp_share &share, int team, int count,
                                        ring_position<stages> &reducing,

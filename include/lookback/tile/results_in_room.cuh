@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Results that go to consecutive places in memory, but not one for each item: a warp gathers them in
-// shared memory, and stores them from there in whole units.
+// Results that go to consecutive places in memory, but not one for each item: a warp gathers them
+// in shared memory, and stores them from there in whole units.
 #pragma once
 
 #include <lookback/block/transfer.cuh>

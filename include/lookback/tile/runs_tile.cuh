@@ -173,8 +173,8 @@ private:
     }
   }
 
-  /// The run of an element is that of place `starts[i] + ...` of the share, where place 0 is the run
-  /// that is open at its beginning, and 1 the first that begins in it.
+  /// The run of an element is that of place `starts[i] + ...` of the share, where place 0 is the
+  /// run that is open at its beginning, and 1 the first that begins in it.
   LOOKBACK_DEVICE unsigned place_of_first(int i) const {
     return starts_[i] + kept_[i].before() + 1; // mutant: runs-first
   }
@@ -222,8 +222,8 @@ private:
   struct chosen {
     unsigned bits, rank;
   };
-  /// Stores those `size` results of the share that `choose(i)` chooses of row i, by way of the place
-  /// of array A.
+  /// Stores those `size` results of the share that `choose(i)` chooses of row i, by way of the
+  /// place of array A.
   template <int A, class Stored, class Choose>
   LOOKBACK_DEVICE void store(const lane_vector<Stored, E> (&results)[count], Stored *first,
                              unsigned size, Choose choose) const {
