@@ -239,10 +239,12 @@ struct tuned_on_h200 {
     static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
     static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
     static constexpr bool runs = adds_runs<Problem>;
-    static constexpr bool selecting = in_bulk && selects<Problem>, placing = places_runs<Problem>;
+    static constexpr bool placing = places_runs<Problem>;
+    // (With a stencil, a tile takes twice the time: one team and two look-ahead warps are faster.)
+    static constexpr bool selecting = selects<Problem> && staged_arrays<Problem> == 1;
     static constexpr double wanted_depth = loads     ? 5
                                            : placing ? sizeof(lane_state<Problem>) <= 8 ? 8 : 4
-                                           : runs || selects<Problem>           ? 8
+                                           : runs || selecting                  ? 8
                                            : !in_bulk || swift || sizeof(T) > 8 ? 6
                                                                                 : 7;
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
@@ -253,7 +255,7 @@ struct tuned_on_h200 {
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
     // 20 warps may have 96 registers each, and 21 have 80: not enough for what is placed twice.
     static constexpr bool a_third =
-        selecting && !Problem::sink_type::places_rejected && sizeof(stored) > 1;
+        in_bulk && selecting && !Problem::sink_type::places_rejected && sizeof(stored) > 1;
     static constexpr int look_ahead_warps = loads || placing                  ? 2
                                             : selects<Problem>                ? (a_third ? 3 : 2)
                                             : swift || runs || sizeof(T) <= 4 ? 3
@@ -267,7 +269,7 @@ struct tuned_on_h200 {
     static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled
     // A selection reads the items of a tile twice, with little to compute or to write in between,
     // so the latency of its steps counts.
-    static constexpr int scanning_teams = !loads && (selects<Problem> || placing) ? 2 : 1;
+    static constexpr int scanning_teams = selecting || placing ? 2 : 1;
     static constexpr int depth_at_most = stages - spare;
     static constexpr int wanted = loads && sizeof(T) > 4 ? 5 : tiles_for(wanted_depth);
     static constexpr int depth =

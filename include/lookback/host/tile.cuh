@@ -170,7 +170,7 @@ private:
       simt::scan_row_of_sums<Problem::inclusive, false>(items, T{}, results);
       r = 1;
     }
-    T row_prefixes[Rows];
+    T row_prefixes[Rows] = {}; // set, so that no compiler takes the first for unset
     for (int i = r; i < count; ++i)
       with_row_prefix(prefix, i, [&](const T &row_prefix) { row_prefixes[i] = row_prefix; });
     scan_rows_of_sums<Problem::inclusive>(items + r * row_elements, count - r, row_prefixes + r,

@@ -86,6 +86,12 @@ template <class Problem>
 inline constexpr bool can_stage =
     staged_input<typename Problem::input_type>::template possible<Problem::shape::vector_elements>;
 
+/// Arrays that wait in shared memory as bytes; 0 if the input's elements do.
+template <class Problem, bool = can_stage<Problem>>
+inline constexpr int staged_arrays = staged_input<typename Problem::input_type>::arrays;
+template <class Problem>
+inline constexpr int staged_arrays<Problem, false> = 0;
+
 /// Whether lanes can load the items of a tile into a ring of stages: the items are trivially
 /// copyable, and not by key, where results may overwrite a key before it is read.
 template <class Problem>
