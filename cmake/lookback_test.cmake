@@ -7,7 +7,7 @@
 #
 # Each test belongs to one of two runs, `test` and, with LOOKBACK_VERIFY, `verify`: what does not say otherwise by
 # if(LOOKBACK_VERIFY) is of the first. Programs for a GPU run in the first, or are reported as skipped there without
-# having been built; the second compiles them for every architecture, and runs those that are declared while
+# having been built; the second compiles them for all architectures that differ, and runs those that are declared while
 # lookback_gpu_tests_run is set.
 find_package(doctest REQUIRED)
 

@@ -32,11 +32,12 @@ struct DeviceReduce {
   ///
   /// - *Two phases*, *one phase*, *stream behaviour*, `num_items`, *errors*: as for
   ///   lookback::DeviceSelect.
-  /// - `algorithm`: lookback::fastest. lookback::look_ahead supports one tile only.
+  /// - `algorithm`: lookback::fastest. lookback::look_ahead supports one tile or, if keys and
+  ///   values are pointers to trivially copyable elements and results at most 8 bytes, any number.
   /// - *Iterators*: random access. No output may overlap an input. Nothing is written behind the
   ///   results of the last run.
   /// - *Accumulator*: the type of `reduction_op(v, v)`; at most 4080 bytes.
-  /// - *Comparison*: `==` is called twice for every two neighbours.
+  /// - *Comparison*: `==` is called once or twice for every two neighbours.
   /// - *Determinism*: the results have the bits of the last element of their run in
   ///   lookback::DeviceScan::InclusiveScanByKey, so they are the same on every run and every GPU,
   ///   for floating-point sums as well.

@@ -16,10 +16,11 @@ inline namespace LOOKBACK_ABI {
 ///
 /// - *Two phases*, *one phase*, *stream behaviour*, `num_items`, *errors*: as for
 ///   lookback::DeviceSelect.
-/// - `algorithm`: lookback::fastest. lookback::look_ahead supports one tile only.
+/// - `algorithm`: lookback::fastest. lookback::look_ahead supports one tile or, if keys and values
+///   are pointers to trivially copyable elements and results are at most 8 bytes, any number.
 /// - *Iterators*: random access. No output may overlap the input. Nothing is written behind the
 ///   results of the last run.
-/// - *Comparison*: `==` is called twice for every two neighbours.
+/// - *Comparison*: `==` is called once or twice for every two neighbours.
 /// - *Complexity*: one pass over memory: every element is read once, every result written once.
 ///
 /// @ingroup cub_selections

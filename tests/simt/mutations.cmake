@@ -395,7 +395,7 @@ mutation("values of two runs combined across rows"
 mutation("values of two runs combined when they are placed"
          REPLACE runs-anew "(sides.begins >> k & 1) != 0" "false")
 mutation("values of the run before combined with a lane's" REPLACE runs-beside "kept[i].before() != 0" "false")
-mutation("first keys one place too low" REPLACE runs-first " + 1" "")
+mutation("runs that begin in earlier rows not counted" REPLACE runs-first "starts_[i] + " "")
 mutation("a place for a run that does not end" REPLACE runs-open "? 0 : 1" "? 0 : 0")
 mutation("no place for the newest run" REPLACE runs-newest "? 1 : 0" "? 0 : 0")
 mutation("the last runs not counted" REPLACE runs-total "before + starts[Count]" "before")

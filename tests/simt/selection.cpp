@@ -15,6 +15,7 @@ TEST_CASE("selection in the pipeline: 1 byte") {
 }
 TEST_CASE("selection in the pipeline: 4 bytes") {
   test::select_ahead<look_ahead_by<5, 2, 3, 8, 2>, std::uint32_t>(60, 9);
+  test::select_ahead<look_ahead_by<5, 2, 4, 8, 3, 3, 2, 2>, std::uint32_t>(40, 9);
 }
 TEST_CASE("selection in the pipeline: 8 bytes that warps load") {
   test::select_ahead<test::load_ahead_by<3, 2, 8, 1, 4, 2>, std::uint64_t,

@@ -62,8 +62,8 @@ inline constexpr bool is_staged_as_bytes = std::is_trivially_copyable<T>::value 
 
 /// What is staged of an input: one array or two.
 ///   element<A>         type of the elements of array A, and `array<A>(input)` where they are
-///   reads_before       an element is made of the one before it in the last array, too
-///   reads_after        and of the one after it
+///   reads_before, reads_after   whether an element also depends on the one before it, or behind
+///                      it, in the last array
 ///   vector<E, Shifts>  a lane's elements, made of its bytes of row `row` of tile `tile`; `count`
 ///                      of them are valid
 template <class Input, class = void>

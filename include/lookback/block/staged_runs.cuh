@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Keys of runs, and their values, that wait in shared memory as the bytes they are in memory. Each
-// key is compared once with the one before it: the lane of the key before learns the answer.
+// Keys of runs, and their values, that wait in shared memory as the bytes they are in memory. A key
+// is compared with the one before it by its own lane, and the lane before learns the answer. Only
+// across the end of a row both lanes compare.
 #pragma once
 
 #include <lookback/block/staged.cuh>
@@ -10,14 +11,15 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Elements that have a side of their run, a bit each.
+/// Elements of a vector, a bit each, that begin a run, and that end one.
 struct side_bits {
   unsigned begins, ends;
 };
 
 /// Which of a lane's keys are the first and the last one of their run. `row`: the keys of the row
-/// in shared memory, with the one before it and the one behind it. `remaining`: how many keys come
-/// after the lane's first, negative if there is no such key. Called by all lanes of the warp.
+/// in shared memory, with the one before it and the one behind it. `begins_all`: the row is the
+/// first of all. `remaining`: how many keys come after the lane's first, negative if there is no
+/// such key. Called by all lanes of the warp.
 template <int E, class Key, class Input>
 LOOKBACK_DEVICE side_bits run_sides(const Input &input, const lane_vector<Key, E> &keys,
                                     const Key *row, bool begins_all, std::ptrdiff_t remaining) {

@@ -77,9 +77,9 @@ namespace carry {
 /// read and reduced their tiles, but never for their prefixes.
 ///
 /// Tile i is in stage i % stages of the ring. Its prefix overwrites the prefix of tile i - stages,
-/// which must have been scanned. It has been: the aggregates read for tile i include that of tile
-/// i - 1, and the block reduces tile i - 1 after it scans tile i - stages (depth < stages). The
-/// wait for `scanned` makes this order explicit.
+/// which must have been scanned. It has been: aggregates are published in order, so the block has
+/// reduced its tiles up to i - 1, each after its team had scanned the tile `depth` before it
+/// (depth < stages). The wait for `scanned` makes this order explicit.
 template <class Problem, class Tuning>
 class look_ahead {
   using T = typename Problem::accumulator;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Results for runs of equal keys: a scan of (value, number of runs) pairs that combines no values
 // across the beginning of a run. The last element of a run has the reduction of the run's values,
-// and the number of runs up to an element is the place of its run among the results.
+// and the number of runs that have begun up to an element, less one, is the place of its run among
+// the results.
 #pragma once
 
 #include <lookback/core/problem.cuh>
@@ -29,9 +30,9 @@ struct shaped_by<run_element<T>> {
   using type = T;
 };
 
-// Which runs have a result: all of them, or those of at least two elements. Of elements, a bit
-// each, that are the first and the last one of their run, `begins` and `ends` are those with that
-// side.
+// Which runs have a result: all of them, or those of at least two elements. `begins(first, last)`
+// and `ends(first, last)` take bits, one an element, that say whether it is the first and the last
+// one of its run. They return which elements begin, and end, a run that has a result.
 
 struct every_run {
   LOOKBACK_HOST_DEVICE static unsigned begins(unsigned first, unsigned) { return first; }
@@ -46,8 +47,8 @@ struct long_runs {
   LOOKBACK_HOST_DEVICE static unsigned ends(unsigned first, unsigned last) { return last & ~first; }
 };
 
-/// Elements of runs, read from n keys and values, in tiles of `TileElements`. `Equal` is called
-/// twice for every two neighbours, or once if the keys are compared in shared memory.
+/// Elements of runs, read from n keys and values. `Equal` is called twice for every two neighbours;
+/// in shared memory once, or twice across the end of a row. `TileElements`: of a tile of the tree.
 template <class T, class Which, class Keys, class Values, class Equal, int TileElements>
 class runs_input {
 public:

@@ -5,9 +5,10 @@
 //   project(scanned, item)    the result of an item, from its scanned value
 //   needs_item                whether it also reads the item
 //   stored<T, Item>           the type of results in memory, of a scan of Items over accumulators T
-//   compacts                  whether results go elsewhere (core/candidates.cuh)
-//   places_rejected           whether that includes those of items that are not kept
-//   scatters                  whether the output writes what it is given elsewhere, or nowhere
+//   compacts                  whether kept items alone have results, at consecutive places
+//                             (core/candidates.cuh)
+//   places_rejected           whether rejected items have results, too
+//   scatters                  whether `output[i] = result` may write elsewhere, or nothing
 //                             (core/runs.cuh)
 //   wants_total               whether the sink also takes the total of a scan of at least one item,
 //                             init . x(0) ... x(n - 1), by set_total(); on the GPU, by default

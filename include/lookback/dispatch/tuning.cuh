@@ -123,7 +123,8 @@ struct tuned_on_h200 {
     static constexpr bool measured =
         can_stage<Problem> && !boundary_of<typename Problem::input_type>::exists;
     static constexpr bool wide = measured && sizeof(T) > 16 && rows <= 16,
-                          odd = measured && sizeof(T) <= 16 && !vectors;
+                          odd = measured && !Problem::sink_type::scatters && sizeof(T) <= 16 &&
+                                !vectors;
     static constexpr int wanted = wide && sizeof(T) <= 32 ? 1 : wide || odd ? 2 : 4;
     static constexpr int warps = rows < wanted ? rows : wanted;
     static constexpr int blocks = wide              ? sizeof(T) <= 32   ? 16
@@ -216,8 +217,10 @@ struct tuned_on_h200 {
   ///   8, 16, 4, 2        311      404   517     514          233       188       379
   ///   9, 12, 3, 3        270      396   516     976          239       211       343
   ///   8,  8, 2, 3        268      400   519     580          266       231       386
-  /// Runs: reductions by key and lengths, which instructions limit (memcpy 582 and 331):
+  /// Runs: reductions by key (depth 4 with two teams, 5 with one) and lengths. Instructions limit
+  /// them:
   ///                  reduce, of 7   of 1000   lengths, of 7   of 1000
+  ///   memcpy              579          508         328            259
   ///   8, 16, 2, 2        1043          976        1204           1099
   ///   8, 16, 1, 3        1136          979        1368           1117
   ///   8,  8, 2, 2        2055         1992        1651           1616
@@ -239,9 +242,9 @@ struct tuned_on_h200 {
     static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
     static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
     static constexpr bool runs = adds_runs<Problem>;
-    static constexpr bool placing = places_runs<Problem>;
+    static constexpr bool placing = in_bulk && places_runs<Problem>;
     // (With a stencil, a tile takes twice the time: one team and two look-ahead warps are faster.)
-    static constexpr bool selecting = selects<Problem> && staged_arrays<Problem> == 1;
+    static constexpr bool selecting = in_bulk && selects<Problem> && staged_arrays<Problem> == 1;
     static constexpr double wanted_depth = loads     ? 5
                                            : placing ? sizeof(lane_state<Problem>) <= 8 ? 8 : 4
                                            : runs || selecting                  ? 8
@@ -253,11 +256,12 @@ struct tuned_on_h200 {
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     static constexpr int stages = fit < tiles_for(12) ? fit : tiles_for(12);
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
-    // 20 warps may have 96 registers each, and 21 have 80: not enough for what is placed twice.
-    static constexpr bool a_third =
-        in_bulk && selecting && !Problem::sink_type::places_rejected && sizeof(stored) > 1;
-    static constexpr int look_ahead_warps = loads || placing                  ? 2
-                                            : selects<Problem>                ? (a_third ? 3 : 2)
+    // A block of 20 warps has 96 registers a thread. One of 21 has 80: too few for partitions,
+    // which store kept and rejected items.
+    static constexpr bool third_look_ahead_warp =
+        selecting && !Problem::sink_type::places_rejected && sizeof(stored) > 1;
+    static constexpr int look_ahead_warps = loads || placing   ? 2
+                                            : selects<Problem> ? (third_look_ahead_warp ? 3 : 2)
                                             : swift || runs || sizeof(T) <= 4 ? 3
                                                                               : 2;
     static constexpr int long_column_warps = loads || placing   ? 2

@@ -13,7 +13,7 @@
 //                       loading warps, which copy tiles before sm_90, or read items that are not
 //                       bytes in memory
 //   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready;
-//   teams                     of them take turns with the tiles
+//                       teams of them take turns with the tiles
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
 //   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
 //                       prefix; they take turns
@@ -129,6 +129,7 @@ class look_ahead_scan {
                        aggregates_a_tile = in_runs ? scanning_warps : shape::tile_rows;
   static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
   static_assert(can_stage<Problem> || !in_bulk, "items come from loading warps");
+  static_assert(tuning.depth >= scanning_teams, "a team needs a tile between its two passes");
   static_assert(tuning.scanning_warps % scanning_teams == 0 && tuning.depth % scanning_teams == 0,
                 "all teams must have the same number of warps, and of tiles between two passes");
   static_assert(shape::tile_rows % scanning_warps == 0,

@@ -173,17 +173,16 @@ private:
     }
   }
 
-  /// The run of an element is that of place `starts[i] + ...` of the share, where place 0 is the
-  /// run that is open at its beginning, and 1 the first that begins in it.
-  LOOKBACK_DEVICE unsigned place_of_first(int i) const {
-    return starts_[i] + kept_[i].before() + 1; // mutant: runs-first
+  /// Rank, among the runs that begin in the share, of the first one of the lane's vector.
+  LOOKBACK_DEVICE unsigned rank_of_first(int i) const {
+    return starts_[i] + kept_[i].before(); // mutant: runs-first
   }
-  /// Of the first element of a lane's vector that ends a run.
+  /// Place of the run that ends first in a lane's vector. Place 0 is the run that is open where the
+  /// share begins; places 1, 2, ... are the runs that begin in it.
   LOOKBACK_DEVICE unsigned place_of_last(int i) const {
     const side_bits sides = kept_[i].sides();
     const unsigned up_to_it = sides.ends & (0u - sides.ends); // the lowest bit
-    return starts_[i] + kept_[i].before() +
-           simt::count_bits(sides.begins & (up_to_it | (up_to_it - 1)));
+    return rank_of_first(i) + simt::count_bits(sides.begins & (up_to_it | (up_to_it - 1)));
   }
 
   LOOKBACK_DEVICE void through_room(const maybe<T> (&left)[count]) const {
@@ -211,7 +210,7 @@ private:
     const auto base = static_cast<std::ptrdiff_t>(before_) - 1;    // of place 0
     if (begun > 0)
       store<keys>(firsts, output_.firsts() + (base + 1), begun, [&](int i) {
-        return chosen{kept_[i].sides().begins, place_of_first(i) - 1};
+        return chosen{kept_[i].sides().begins, rank_of_first(i)};
       });
     if (ended > skipped)
       store<0>(lasts, output_.lasts() + (base + skipped), ended - skipped, [&](int i) {

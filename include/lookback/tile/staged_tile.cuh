@@ -24,7 +24,7 @@ inline constexpr bool writes_stage =
 
 /// The bytes of a tile's arrays, one array after the other. Each keeps its address modulo 16, as
 /// bulk copies require. Neighbouring bytes up to the next multiple of 16 are copied with them, and
-/// so is the element before the tile where an element depends on its predecessor.
+/// so are the elements before and behind the tile where an element depends on its neighbours.
 template <class Problem, int Warps, bool Shifts>
 class staged_tile {
   using input = typename Problem::input_type;
@@ -69,7 +69,7 @@ public:
   static constexpr bool shifts = Shifts;
   static constexpr int arrays = staged::arrays;
   /// Whether the rows of different warps share no 16-byte unit if the array is aligned.
-  static constexpr bool own_rows = arrays == 1 && !staged::reads_before;
+  static constexpr bool own_rows = arrays == 1 && !staged::reads_before && !staged::reads_after;
   static constexpr unsigned bytes =
       staged::arrays == 1 ? room<0> : room<0> + room<staged::arrays - 1>;
   static constexpr unsigned alignment = granule;
@@ -109,7 +109,11 @@ public:
   template <int>
   LOOKBACK_DEVICE void load(unsigned char *stage, unsigned tile, const valid_items<shape> &valid,
                             int share, simt::barrier &copied) const {
-    if (LOOKBACK_LIKELY(aligned() && valid.fill_tile())) {
+    // The key behind the last full tile may be one of the few that no copy of 16 bytes has.
+    constexpr int last = arrays - 1;
+    const bool by_copies = !staged::reads_after || bulk_of<last>(tile, valid.of_tile).end >=
+                                                       needed_of<last>(tile, valid.of_tile).end;
+    if (LOOKBACK_LIKELY(aligned() && valid.fill_tile() && by_copies)) {
       fetch_share<own_rows>(stage, tile, valid.of_tile, share);
       simt::arrive_when_copied(copied); // mutant: load-copies
     } else {                            // this lane may have copied bytes by ordinary writes
