@@ -43,11 +43,8 @@ private:
 };
 
 template <class Problem>
-using kept_runs_of =
-    kept_runs<decltype(Problem::accumulator::value), Problem::shape::vector_elements>;
-template <class Problem>
 struct lane_state_of<Problem, std::enable_if_t<places_runs<Problem>>> {
-  using type = kept_runs_of<Problem>;
+  using type = kept_runs<decltype(Problem::accumulator::value), Problem::shape::vector_elements>;
 };
 
 /// Finds the runs of the warp's rows and reduces their values. The last lane writes the aggregates
@@ -139,7 +136,7 @@ public:
       : rows_(rows), output_(rows.problem.sink.output), before_(before), starts_(starts),
         kept_(kept), op_(op) {}
 
-  /// `left(i)`: the reduction of the values to the left of the lane's vector of row i, up to where
+  /// `left[i]`: the reduction of the values to the left of the lane's vector of row i, up to where
   /// their run begins.
   LOOKBACK_DEVICE void run(const maybe<T> (&left)[count]) const {
     if constexpr (fit)
@@ -242,7 +239,7 @@ private:
     for (int i = 0; i < count; ++i) {
       const auto vector = rows_.read(i, valid(i));
       const side_bits sides = kept_[i].sides();
-      auto rank = static_cast<std::ptrdiff_t>(before_ + starts_[i] + kept_[i].before()) - 1;
+      auto rank = static_cast<std::ptrdiff_t>(before_ + rank_of_first(i)) - 1;
       scan(vector, i, left[i], [&](int k, const T &value) {
         if ((sides.begins >> k & 1) != 0)
           output_.firsts()[++rank] = written().first(item(i) + k, vector.key_of(k));
