@@ -44,6 +44,8 @@ const char *name_of_operation(operation which) {
     return "rotate_up";
   case operation::rotate_down:
     return "rotate_down";
+  case operation::shuffle:
+    return "shuffle";
   case operation::broadcast:
     return "broadcast";
   case operation::back_off:

@@ -102,6 +102,7 @@ enum class operation {
   shuffle_up,
   rotate_up,
   rotate_down,
+  shuffle,
   broadcast,
   load,
   back_off,

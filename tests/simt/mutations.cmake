@@ -373,7 +373,7 @@ mutation("a full room that does not wrap" REPLACE room-wraps "end <= RoomBytes" 
 mutation("two kept items in one place" REPLACE next-place "at + size" "at")
 mutation("kept items behind the places of their lane"
          REPLACE kept-before "- simt::count_bits(bits())" "")
-mutation("missing items kept" REPLACE kept-count ": left" ": E")
+mutation("missing items kept" REPLACE lane-items ": left < 0 ? 0 : left" ": E")
 mutation("a total without the last share" REPLACE kept-total " + starts[Count]" "")
 
 # ---- runs, and partitions into three -------------------------------------------------------------

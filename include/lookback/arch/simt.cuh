@@ -84,6 +84,8 @@ LOOKBACK_DEVICE unsigned ballot(bool predicate) { return __ballot_sync(0xfffffff
 LOOKBACK_DEVICE bool all_of_warp(bool predicate) { return __all_sync(0xffffffffu, predicate) != 0; }
 /// Position of the lowest set bit; `bits` must not be 0.
 LOOKBACK_DEVICE int lowest_bit(unsigned bits) { return __ffs(static_cast<int>(bits)) - 1; }
+/// Position of the highest set bit, -1 if there is none.
+LOOKBACK_DEVICE int highest_bit(unsigned bits) { return 31 - __clz(static_cast<int>(bits)); }
 
 /// Number of set bits.
 LOOKBACK_DEVICE unsigned count_bits(unsigned bits) { return static_cast<unsigned>(__popc(bits)); }
@@ -174,6 +176,12 @@ LOOKBACK_DEVICE T rotate_down(const T &value) {
   const int above = lane_index() + 1; // __shfl_sync takes it modulo 32
   return detail::exchange_words(
       value, [=](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, above); });
+}
+/// The value of lane `source`, which each lane chooses: 0 to 31.
+template <class T>
+LOOKBACK_DEVICE T shuffle(const T &value, int source) {
+  return detail::exchange_words(
+      value, [=](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, source); });
 }
 /// The value of lane `lane`, in all lanes.
 template <class T>

@@ -94,6 +94,11 @@ struct staged_input<runs_input<T, Which, Key *, Values, Equal, TileElements>,
           row_(reinterpret_cast<const key *>(rows[arrays - 1])), begins_(row == 0 && tile == 0) {}
     LOOKBACK_DEVICE key key_of(int k) const { return keys_.get(k); }
     LOOKBACK_DEVICE T value_of(int k) const { return static_cast<T>(values_.get(k)); }
+    /// The keys that begin a run, of which `count` are valid. Called like sides().
+    LOOKBACK_DEVICE unsigned heads(int count) const {
+      return run_heads(keys_, *(row_ - (begins_ ? 0 : 1)), begins_ && simt::lane_index() == 0,
+                       count, [&](const key &a, const key &b) { return input_.differ(a, b); });
+    }
     /// Called by all lanes of the warp, before any warp of the tile writes to the stage.
     LOOKBACK_DEVICE side_bits sides() const {
       const side_bits all = run_sides<E>(input_, keys_, row_, begins_, input_.last() - first_);

@@ -111,7 +111,15 @@ private:
   difference_type last_, position_ = 0;
 };
 
-/// The value 1 of every element.
+/// Whether every run has a result, and it is a sum of integers.
+template <class Input, class Operator>
+inline constexpr bool adds_integers_of_runs = false;
+template <class T, class Keys, class Values, class Equal, int TileElements>
+inline constexpr bool
+    adds_integers_of_runs<runs_input<T, every_run, Keys, Values, Equal, TileElements>,
+                          run_operator<T, plus>> = is_integer<T> && sizeof(T) <= 8;
+
+/// The value 1 of every element: the reduction of a run is its length.
 template <class T>
 struct ones {
   using value_type = T;

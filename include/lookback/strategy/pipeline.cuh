@@ -29,7 +29,7 @@
 #include <lookback/carry/look_ahead_carry.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
 #include <lookback/tile/reduce_tile.cuh>
-#include <lookback/tile/runs_tile.cuh>
+#include <lookback/tile/run_sums.cuh>
 #include <lookback/tile/scan_tile.cuh>
 #include <lookback/tile/select_tile.cuh>
 #include <lookback/tile/tile_runs.cuh>

@@ -8,7 +8,7 @@
 #include <lookback/carry/cluster_or_wave_carry.cuh>
 #include <lookback/strategy/workspace.cuh>
 #include <lookback/tile/reduce_tile.cuh>
-#include <lookback/tile/runs_tile.cuh>
+#include <lookback/tile/run_sums.cuh>
 #include <lookback/tile/scan_tile.cuh>
 #include <lookback/tile/select_tile.cuh>
 

@@ -98,6 +98,36 @@ LOOKBACK_DEVICE bool is_multiple(const Stored *results) {
   return reinterpret_cast<std::uintptr_t>(results) % sizeof(Stored) == 0;
 }
 
+/// Whether results for an output can pass through the place of elements of type Staged.
+template <class Output, class Staged>
+inline constexpr bool fits_room = false;
+template <class Stored, class Staged>
+inline constexpr bool fits_room<Stored *, Staged> = std::is_trivially_copyable<Stored>::value &&
+                                                    16 % sizeof(Stored) == 0 &&
+                                                    sizeof(Stored) <= sizeof(Staged);
+
+/// Results of a lane's vector, a bit each, and the rank of the first among those of the share.
+struct chosen_items {
+  unsigned bits, rank;
+};
+/// Stores those `size` results of a warp's rows that `choose(i)` chooses of row i, by way of the
+/// place of array A in the rows; `Reversed`: those of a vector to descending places. Called by the
+/// whole warp, which has read its rows of the array.
+template <int A, bool Reversed, class Rows, class Stored, int E, int Count, class Choose>
+LOOKBACK_DEVICE void store_chosen(const Rows &rows, const lane_vector<Stored, E> (&results)[Count],
+                                  Stored *first, unsigned size, Choose choose) {
+  constexpr unsigned room_bytes = Count * Rows::shape::row_elements * sizeof(Stored);
+  auto *const room = reinterpret_cast<unsigned char *>(
+      rows.source.template row_of<Rows::aligned, A>(rows.stage, rows.first_row));
+  store_through_room<room_bytes>(room, first, size, [&](const auto &share) {
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      const chosen_items own = choose(i);
+      share.template put<Reversed>(results[i], own.bits, own.rank);
+    }
+  });
+}
+
 } // namespace detail
 } // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -6,6 +6,7 @@
 
 #include <lookback/block/staged_runs.cuh>
 #include <lookback/block/warp_shuffle.cuh>
+#include <lookback/tile/kept_items.cuh>
 #include <lookback/tile/results_in_room.cuh>
 #include <lookback/tile/warp_rows.cuh>
 
@@ -16,6 +17,11 @@ namespace detail {
 /// Whether a problem has results for runs whose keys wait in shared memory.
 template <class Problem>
 inline constexpr bool places_runs = can_stage<Problem> &&counts_runs<typename Problem::accumulator>;
+
+/// Whether the results of runs are differences of prefix sums (tile/run_sums.cuh).
+template <class Problem>
+inline constexpr bool subtracts_sums = places_runs<Problem>
+    &&adds_integers_of_runs<typename Problem::input_type, decltype(Problem::op)>;
 
 /// What a lane remembers of a row between the two passes: V(lane), which is the reduction of the
 /// values of the last run and the number of runs that begin in the row up to its last element, and
@@ -43,7 +49,7 @@ private:
 };
 
 template <class Problem>
-struct lane_state_of<Problem, std::enable_if_t<places_runs<Problem>>> {
+struct lane_state_of<Problem, std::enable_if_t<places_runs<Problem> && !subtracts_sums<Problem>>> {
   using type = kept_runs<decltype(Problem::accumulator::value), Problem::shape::vector_elements>;
 };
 
@@ -58,12 +64,11 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
   const int lane = rows.lane;
   uninitialized_array<T, Count> values;
   side_bits sides[Count];
-  unsigned begun[Count];                 // lanes at or below this one, as bits
-  unsigned counts[(Count + 1) / 2] = {}; // of two rows
-  static_assert(shape::row_elements < 1 << 16, "the number of runs in a row must fit into 16 bits");
+  unsigned begun[Count]; // lanes at or below this one, as bits
+  row_counts<Count, shape::row_elements> counts;
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
-    const int count = Rows::full ? E : rows.items(i) - lane * E;
+    const int count = rows.lane_items(i);
     const auto vector = rows.read(i, count);
     sides[i] = vector.sides();
     construct(values[i], vector.value_of(0));
@@ -75,8 +80,9 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
       construct(values[i], anew ? own : static_cast<T>(op.op(values[i], own)));
     }
     begun[i] = simt::ballot(sides[i].begins != 0) << (simt::warp_threads - 1 - lane);
-    counts[i / 2] += simt::count_bits(sides[i].begins) << i % 2 * 16;
+    counts.set(i, simt::count_bits(sides[i].begins));
   }
+  counts.scan(lane);
   LOOKBACK_UNROLL
   for (int distance = 1; distance < network::lanes; distance *= 2) {
     LOOKBACK_UNROLL
@@ -85,27 +91,16 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
       const bool alone = begun[i] >> (simt::warp_threads - distance) != 0; // mutant: runs-network
       if (lane < rows.vectors(i) && lane >= distance && !alone)
         construct(values[i], static_cast<T>(op.op(left, values[i])));
-      if (i % 2 != 0) continue;
-      const unsigned below = simt::shuffle_up(counts[i / 2], distance);
-      if (lane >= distance) counts[i / 2] += below;
     }
   }
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
-    const unsigned through = counts[i / 2] >> i % 2 * 16 & 0xffff;
+    const unsigned through = counts.get(i);
     construct(kept[i], kept_runs<T, E>(values[i], sides[i], through));
     if (lane == shape::row_vectors - 1 && lane < rows.vectors(i))
       construct(row_aggregates[rows.row(i)], run_prefix<T>{values[i], through});
   }
 }
-
-/// Whether results for an output can pass through the place of elements of type Staged.
-template <class Output, class Staged>
-inline constexpr bool fits_room = false;
-template <class Stored, class Staged>
-inline constexpr bool fits_room<Stored *, Staged> = std::is_trivially_copyable<Stored>::value &&
-                                                    16 % sizeof(Stored) == 0 &&
-                                                    sizeof(Stored) <= sizeof(Staged);
 
 /// The second pass over the rows of a warp.
 template <class Rows, class T, class Operator>
@@ -114,7 +109,6 @@ class placed_runs {
   using source = typename Rows::source_type;
   using shape = typename Rows::shape;
   static constexpr int E = shape::vector_elements, count = Rows::count;
-  static constexpr unsigned items = count * shape::row_elements;
   static constexpr int keys = source::arrays - 1; // the array of the keys; array 0 has the values
   using kept_type = uninitialized_array<kept_runs<T, E>, count>;
 
@@ -146,14 +140,6 @@ public:
   }
 
 private:
-  LOOKBACK_DEVICE std::ptrdiff_t item(int i) const {
-    return static_cast<std::ptrdiff_t>(rows_.tile) * shape::tile_elements +
-           (rows_.row(i) * shape::row_elements + rows_.lane * E);
-  }
-  LOOKBACK_DEVICE int valid(int i) const {
-    const int left = rows_.items(i) - rows_.lane * E;
-    return Rows::full || left > E ? E : left < 0 ? 0 : left;
-  }
   LOOKBACK_DEVICE const auto &written() const { return output_.written(); }
   /// Calls take(k, value) for the valid elements of a vector with the reduction up to each.
   template <class Vector, class Take>
@@ -161,7 +147,7 @@ private:
     const side_bits sides = kept_[i].sides();
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k) {
-      if (k >= valid(i)) continue;
+      if (k >= rows_.lane_items(i)) continue;
       if ((sides.begins >> k & 1) != 0) // mutant: runs-anew
         through.set(vector.value_of(k));
       else
@@ -191,12 +177,13 @@ private:
     bool ends_open = false, ends_newest = false; // the run of place 0, and of place `begun`
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
-      const auto vector = rows_.read(i, valid(i));
+      const auto vector = rows_.read(i, rows_.lane_items(i));
       LOOKBACK_UNROLL
       for (int k = 0; k < E; ++k)
-        firsts[i].set(k, static_cast<first_type>(written().first(item(i) + k, vector.key_of(k))));
+        firsts[i].set(
+            k, static_cast<first_type>(written().first(rows_.lane_item(i) + k, vector.key_of(k))));
       scan(vector, i, left[i], [&](int k, const T &value) {
-        lasts[i].set(k, static_cast<last_type>(written().last(item(i) + k, value)));
+        lasts[i].set(k, static_cast<last_type>(written().last(rows_.lane_item(i) + k, value)));
       });
       const unsigned ends = kept_[i].sides().ends, place = place_of_last(i);
       ends_open = ends_open || (ends != 0 && place == 0);
@@ -206,44 +193,26 @@ private:
         ended = begun + (simt::ballot(ends_newest) != 0 ? 1 : 0);  // mutant: runs-newest
     const auto base = static_cast<std::ptrdiff_t>(before_) - 1;    // of place 0
     if (begun > 0)
-      store<keys>(firsts, output_.firsts() + (base + 1), begun, [&](int i) {
-        return chosen{kept_[i].sides().begins, rank_of_first(i)};
+      store_chosen<keys, false>(rows_, firsts, output_.firsts() + (base + 1), begun, [&](int i) {
+        return chosen_items{kept_[i].sides().begins, rank_of_first(i)};
       });
     if (ended > skipped)
-      store<0>(lasts, output_.lasts() + (base + skipped), ended - skipped, [&](int i) {
-        return chosen{kept_[i].sides().ends, place_of_last(i) - skipped};
-      });
+      store_chosen<0, false>(
+          rows_, lasts, output_.lasts() + (base + skipped), ended - skipped, [&](int i) {
+            return chosen_items{kept_[i].sides().ends, place_of_last(i) - skipped};
+          });
   }
-  /// Elements of a lane's vector, a bit each, and the rank of the first among those of the share.
-  struct chosen {
-    unsigned bits, rank;
-  };
-  /// Stores those `size` results of the share that `choose(i)` chooses of row i, by way of the
-  /// place of array A.
-  template <int A, class Stored, class Choose>
-  LOOKBACK_DEVICE void store(const lane_vector<Stored, E> (&results)[count], Stored *first,
-                             unsigned size, Choose choose) const {
-    auto *const room = reinterpret_cast<unsigned char *>(
-        rows_.source.template row_of<Rows::aligned, A>(rows_.stage, rows_.first_row));
-    store_through_room<items * sizeof(Stored)>(room, first, size, [&](const auto &share) {
-      LOOKBACK_UNROLL
-      for (int i = 0; i < count; ++i) {
-        const chosen own = choose(i);
-        share.template put<false>(results[i], own.bits, own.rank);
-      }
-    });
-  }
-
   LOOKBACK_DEVICE void one_by_one(const maybe<T> (&left)[count]) const {
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
-      const auto vector = rows_.read(i, valid(i));
+      const auto vector = rows_.read(i, rows_.lane_items(i));
       const side_bits sides = kept_[i].sides();
       auto rank = static_cast<std::ptrdiff_t>(before_ + rank_of_first(i)) - 1;
       scan(vector, i, left[i], [&](int k, const T &value) {
         if ((sides.begins >> k & 1) != 0)
-          output_.firsts()[++rank] = written().first(item(i) + k, vector.key_of(k));
-        if ((sides.ends >> k & 1) != 0) output_.lasts()[rank] = written().last(item(i) + k, value);
+          output_.firsts()[++rank] = written().first(rows_.lane_item(i) + k, vector.key_of(k));
+        if ((sides.ends >> k & 1) != 0)
+          output_.lasts()[rank] = written().last(rows_.lane_item(i) + k, value);
       });
     }
   }

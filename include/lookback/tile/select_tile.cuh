@@ -5,28 +5,13 @@
 
 #include <lookback/block/staged_selection.cuh>
 #include <lookback/block/warp_shuffle.cuh>
+#include <lookback/tile/kept_items.cuh>
 #include <lookback/tile/results_in_room.cuh>
 #include <lookback/tile/warp_rows.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
-
-/// What a lane remembers of a row between the two passes: which items of its vector are kept, and
-/// how many of the row up to its last one, V(lane).
-class kept_items {
-public:
-  LOOKBACK_DEVICE kept_items(unsigned bits, unsigned through) : word_(bits | through << 16) {}
-  /// Bit k: item k of the vector is kept.
-  LOOKBACK_DEVICE unsigned bits() const { return word_ & 0xffff; }
-  LOOKBACK_DEVICE unsigned through() const { return word_ >> 16; }
-  LOOKBACK_DEVICE unsigned before() const {
-    return through() - simt::count_bits(bits()); // mutant: kept-before
-  }
-
-private:
-  std::uint32_t word_;
-};
 
 template <class Problem>
 struct lane_state_of<Problem, std::enable_if_t<selects<Problem>>> {
@@ -66,32 +51,20 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows, uninitialized_array<kept_item
                                  lane_exchange<T> &) {
   using problem = typename Rows::problem_type;
   using shape = typename Rows::shape;
-  const int lane = rows.lane;
   unsigned bits[Count];
-  // A row has at most 512 items: the counts of two rows share a word, and the network's steps.
-  constexpr int words = (Count + 1) / 2;
-  unsigned counts[words] = {};
+  row_counts<Count, shape::row_elements> counts;
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
-    constexpr int E = shape::vector_elements;
-    const int left = rows.items(i) - lane * E;
-    const int count = Rows::full || left > E ? E : left; // mutant: kept-count
+    const int count = rows.lane_items(i);
     bits[i] = kept_bits<problem>(rows.read(i, count), count);
-    counts[i / 2] += simt::count_bits(bits[i]) << i % 2 * 16;
+    counts.set(i, simt::count_bits(bits[i]));
   }
-  LOOKBACK_UNROLL
-  for (int distance = 1; distance < network::lanes; distance *= 2) {
-    LOOKBACK_UNROLL
-    for (int w = 0; w < words; ++w) {
-      const unsigned left = simt::shuffle_up(counts[w], distance);
-      if (lane >= distance) counts[w] += left;
-    }
-  }
+  counts.scan(rows.lane);
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
-    const unsigned through = counts[i / 2] >> i % 2 * 16 & 0xffff;
+    const unsigned through = counts.get(i);
     construct(kept[i], kept_items(bits[i], through));
-    if (lane == shape::row_vectors - 1) construct(row_aggregates[rows.row(i)], T{through});
+    if (rows.lane == shape::row_vectors - 1) construct(row_aggregates[rows.row(i)], T{through});
   }
 }
 
@@ -105,12 +78,8 @@ class placed_rows {
   using stored = typename problem::stored;
   using output = typename problem::output_type;
   static constexpr int E = shape::vector_elements, count = Rows::count;
-  static constexpr unsigned room_bytes = count * shape::row_elements * sizeof(stored);
   /// Whether results can pass through the warp's rows in shared memory: no other warp reads there.
-  static constexpr bool fit = Rows::aligned && std::is_pointer<output>::value &&
-                              std::is_trivially_copyable<stored>::value &&
-                              16 % sizeof(stored) == 0 &&
-                              sizeof(stored) <= sizeof(typename source::first_type);
+  static constexpr bool fit = Rows::aligned && fits_room<output, typename source::first_type>;
 
 public:
   /// `before`: kept items to the left of the warp's share. `starts[i]`: those of the share before
@@ -131,16 +100,6 @@ public:
   }
 
 private:
-  LOOKBACK_DEVICE std::uint64_t first_item() const {
-    return static_cast<std::uint64_t>(rows_.tile) * shape::tile_elements +
-           static_cast<unsigned>(rows_.first_row * shape::row_elements);
-  }
-  /// Valid items of the lane's vector of row i.
-  LOOKBACK_DEVICE int valid(int i) const {
-    const int left = rows_.items(i) - rows_.lane * E;
-    return Rows::full || left > E ? E : left < 0 ? 0 : left;
-  }
-
   /// Where the lane's vector of row i begins among the kept items of the share.
   LOOKBACK_DEVICE unsigned kept_before(int i) const { return starts_[i] + kept_[i].before(); }
 
@@ -150,7 +109,7 @@ private:
     int all = 0; // valid items of the share
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
-      const auto vector = rows_.read(i, valid(i));
+      const auto vector = rows_.read(i, rows_.lane_items(i));
       LOOKBACK_UNROLL
       for (int k = 0; k < E; ++k)
         results[i].set(k, static_cast<stored>(item_of<problem>(vector, k)));
@@ -158,54 +117,38 @@ private:
     }
     const unsigned kept = starts_[count], rejected = static_cast<unsigned>(all) - kept;
     if (kept > 0)
-      store<false>(results, to.output + static_cast<std::ptrdiff_t>(before_), kept, [&](int i) {
-        return chosen{kept_[i].bits(), kept_before(i)};
-      });
+      store_chosen<0, false>(rows_, results, to.output + static_cast<std::ptrdiff_t>(before_), kept,
+                             [&](int i) {
+                               return chosen_items{kept_[i].bits(), kept_before(i)};
+                             });
     if constexpr (sink::places_rejected) {
       constexpr bool reversed = decltype(to.rejected)::reversed;
-      const std::uint64_t rank = first_item() - before_; // of the share's first rejected item
+      // Of the share's first rejected item.
+      const std::uint64_t rank = static_cast<std::uint64_t>(rows_.first_item()) - before_;
       if (rejected > 0)
-        store<reversed>(
-            results, to.rejected.output + to.rejected.place(rank + (reversed ? rejected - 1 : 0)),
-            rejected, [&](int i) {
+        store_chosen<0, reversed>(
+            rows_, results,
+            to.rejected.output + to.rejected.place(rank + (reversed ? rejected - 1 : 0)), rejected,
+            [&](int i) {
               const unsigned left = static_cast<unsigned>(i * shape::row_elements + rows_.lane * E),
                              before = left - kept_before(i);
-              return chosen{~kept_[i].bits() & ((1u << valid(i)) - 1),
-                            reversed ? rejected - 1 - before : before};
+              return chosen_items{~kept_[i].bits() & ((1u << rows_.lane_items(i)) - 1),
+                                  reversed ? rejected - 1 - before : before};
             });
     }
   }
-  /// Items of a lane's vector, a bit each, and the place of the first among those of the share.
-  struct chosen {
-    unsigned bits, rank;
-  };
-  /// Stores those `size` results of the share that `choose(i)` chooses of row i.
-  template <bool Reversed, class Choose>
-  LOOKBACK_DEVICE void store(const lane_vector<stored, E> (&results)[count], stored *first,
-                             unsigned size, Choose choose) const {
-    auto *const room = reinterpret_cast<unsigned char *>(
-        rows_.source.template row_of<Rows::aligned>(rows_.stage, rows_.first_row));
-    store_through_room<room_bytes>(room, first, size, [&](const auto &share) {
-      LOOKBACK_UNROLL
-      for (int i = 0; i < count; ++i) {
-        const chosen own = choose(i);
-        share.template put<Reversed>(results[i], own.bits, own.rank);
-      }
-    });
-  }
-
   LOOKBACK_DEVICE void one_by_one() const {
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
-      const auto vector = rows_.read(i, valid(i));
+      const int count = rows_.lane_items(i);
+      const auto vector = rows_.read(i, count);
       std::uint64_t through = before_ + kept_before(i);
-      const std::uint64_t item =
-          first_item() + static_cast<unsigned>(i * shape::row_elements + rows_.lane * E);
+      const auto item = static_cast<std::uint64_t>(rows_.lane_item(i));
       LOOKBACK_UNROLL
       for (int k = 0; k < E; ++k) {
         const bool kept = (kept_[i].bits() >> k & 1) != 0;
         through += kept ? 1 : 0;
-        if (k < valid(i))
+        if (k < count)
           rows_.problem.sink.put(item + static_cast<unsigned>(k), through, kept,
                                  item_of<problem>(vector, k));
       }

@@ -58,6 +58,21 @@ struct warp_rows {
   LOOKBACK_DEVICE int row(int i) const { return first_row + i; } // of the tile
   LOOKBACK_DEVICE int items(int i) const { return valid.of_row(row(i)); }
   LOOKBACK_DEVICE int vectors(int i) const { return valid.vectors(row(i)); }
+  /// Valid items of the lane's vector of row i.
+  LOOKBACK_DEVICE int lane_items(int i) const {
+    constexpr int E = shape::vector_elements;
+    const int left = items(i) - lane * E;
+    return Full || left > E ? E : left < 0 ? 0 : left; // mutant: lane-items
+  }
+  /// Index of the first item of the rows.
+  LOOKBACK_DEVICE std::ptrdiff_t first_item() const {
+    return static_cast<std::ptrdiff_t>(tile) * shape::tile_elements +
+           first_row * shape::row_elements;
+  }
+  /// Index of the first item of the lane's vector of row i.
+  LOOKBACK_DEVICE std::ptrdiff_t lane_item(int i) const {
+    return first_item() + (i * shape::row_elements + lane * shape::vector_elements);
+  }
   /// The lane's vector of row i, `items` of which are valid.
   LOOKBACK_DEVICE auto read(int i, int items) const {
     return source.template read<Aligned>(stage, tile, row(i), items);

@@ -73,6 +73,7 @@ inline int lowest_bit(unsigned bits) {
   if (bits == 0) emulator::fail("lowest_bit of 0");
   return __builtin_ctz(bits);
 }
+inline int highest_bit(unsigned bits) { return bits == 0 ? -1 : 31 - __builtin_clz(bits); }
 inline void back_off(EMULATOR_CALLER) { emulator::back_off(where); }
 
 /// Bounded when a test says so: elsewhere the emulator itself reports who waits for ever.
@@ -124,6 +125,12 @@ template <class T>
 T rotate_down(const T &value, EMULATOR_CALLER) {
   const int above = (lane_index() + 1) % warp_threads;
   return detail::exchange(emulator::operation::rotate_down, 1, value, above, where);
+}
+template <class T>
+T shuffle(const T &value, int source, EMULATOR_CALLER) {
+  if (source < 0 || source >= warp_threads)
+    emulator::fail("shuffle from lane " + std::to_string(source));
+  return detail::exchange(emulator::operation::shuffle, 0, value, source, where);
 }
 template <class T>
 T broadcast(const T &value, int lane, EMULATOR_CALLER) {
