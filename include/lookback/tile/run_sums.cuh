@@ -160,11 +160,24 @@ class placed_sums {
   using output = typename problem::output_type;
   using firsts_type = std::decay_t<decltype(std::declval<const output &>().firsts())>;
   using lasts_type = std::decay_t<decltype(std::declval<const output &>().lasts())>;
+  using first_type = typename output_value<firsts_type, T>::type;
+  using last_type = typename output_value<lasts_type, T>::type;
   template <int A>
   using element = typename source::template element<A>;
   /// Whether results can pass through the warp's rows in shared memory: no other warp reads there.
   static constexpr bool fit =
       Rows::aligned && fits_room<firsts_type, element<keys>> && fits_room<lasts_type, element<0>>;
+  /// What the first element of a run writes: its key, and the sum of the run before it.
+  static constexpr std::size_t pair_alignment = // so that an access has all of a pair; 0: its own
+      sizeof(first_type) == sizeof(last_type) && sizeof(first_type) <= 8 ? 2 * sizeof(first_type)
+                                                                         : 0;
+  struct alignas(pair_alignment) pair {
+    first_type first;
+    last_type last;
+  };
+  /// Pairs for which there is room.
+  static constexpr unsigned pairs =
+      count * shape::row_elements * sizeof(element<keys>) / sizeof(pair);
 
 public:
   /// `before`: runs that begin to the left of the warp's share. `starts[i]`: those that begin in it
@@ -208,8 +221,6 @@ private:
   }
 
   LOOKBACK_DEVICE void through_room(const sum (&open)[count]) const {
-    using first_type = std::remove_pointer_t<firsts_type>;
-    using last_type = std::remove_pointer_t<lasts_type>;
     lane_vector<first_type, E> firsts[count];
     lane_vector<last_type, E> lasts[count]; // of the runs before these
     LOOKBACK_UNROLL
@@ -224,20 +235,50 @@ private:
       });
     }
     const unsigned begun = starts_[count];
-    if (begun == 0) return;
+    if (LOOKBACK_LIKELY(begun <= pairs))
+      store_pairs(firsts, lasts);
+    else
+      store_vectors(firsts, lasts);
+  }
+  /// Stores keys and sums at once, if there is room for both in the place of the keys. They are
+  /// few, so there is little to gain by whole units.
+  LOOKBACK_DEVICE void store_pairs(const lane_vector<first_type, E> (&firsts)[count],
+                                   const lane_vector<last_type, E> (&lasts)[count]) const {
+    auto *const room = reinterpret_cast<pair *>(
+        rows_.source.template row_of<Rows::aligned, keys>(rows_.stage, rows_.first_row));
+    simt::synchronize_warp(); // every lane has read its keys // mutant: pairs-reuse
+    LOOKBACK_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const unsigned heads = kept_[i].heads().bits();
+      pair *at = room + rank_of_first(i);
+      LOOKBACK_UNROLL
+      for (int k = 0; k < E; ++k)
+        if ((heads >> k & 1) != 0) construct(*at++, pair{firsts[i].get(k), lasts[i].get(k)});
+    }
+    simt::synchronize_warp(); // mutant: pairs-results
+    for (unsigned j = static_cast<unsigned>(rows_.lane); j < starts_[count];
+         j += simt::warp_threads) {
+      const pair own = room[j];
+      const auto rank = static_cast<std::ptrdiff_t>(before_ + j);
+      output_.firsts()[rank] = own.first;
+      if (rank > 0) output_.lasts()[rank - 1] = own.last; // mutant: pairs-last
+    }
+  }
+  /// Stores the keys, then the sums, in whole units.
+  LOOKBACK_DEVICE void store_vectors(const lane_vector<first_type, E> (&firsts)[count],
+                                     const lane_vector<last_type, E> (&lasts)[count]) const {
+    const unsigned begun = starts_[count];
     const auto to = static_cast<std::ptrdiff_t>(before_);
     store_chosen<keys, false>(rows_, firsts, output_.firsts() + to, begun, [&](int i) {
       return chosen_items{kept_[i].heads().bits(), rank_of_first(i)};
     });
     // No run is before the first of all.
     const unsigned skipped = before_ == 0 ? 1 : 0; // mutant: sums-none
-    if (begun > skipped)
-      store_chosen<
-          0,
-          false>(rows_, lasts, output_.lasts() + (to - 1 + skipped), begun - skipped, [&](int i) {
-        const unsigned first = rows_.lane == 0 && i == 0 ? skipped : 0;
-        return chosen_items{kept_[i].heads().bits() & ~first, rank_of_first(i) + first - skipped};
-      });
+    store_chosen<0, false>(
+        rows_, lasts, output_.lasts() + (to - 1 + skipped), begun - skipped, [&](int i) {
+          const unsigned first = rows_.lane == 0 && i == 0 ? skipped : 0;
+          return chosen_items{kept_[i].heads().bits() & ~first, rank_of_first(i) + first - skipped};
+        });
   }
 
   LOOKBACK_DEVICE void one_by_one(const sum (&open)[count]) const {
