@@ -399,6 +399,15 @@ mutation("runs that begin in earlier rows not counted" REPLACE runs-first "start
 mutation("a place for a run that does not end" REPLACE runs-open "? 0 : 1" "? 0 : 0")
 mutation("no place for the newest run" REPLACE runs-newest "? 1 : 0" "? 0 : 0")
 mutation("the last runs not counted" REPLACE runs-total "before + starts[Count]" "before")
+mutation("sums from the beginning of the row" DELETE sums-newest)
+mutation("the sum of a run goes on" REPLACE sums-anew "anew ? x : " "")
+mutation("the sum of the last run not stored" REPLACE sums-last "static_cast<T>(open)" "T{}")
+mutation("keys overwritten that another lane has not read" DELETE pairs-reuse)
+mutation("pairs stored before every lane has put its own" DELETE pairs-results)
+mutation("sums that go on across rows alone"
+         REPLACE sums-beside "kept[i].heads().before() == 0" "false")
+mutation("the last heads not counted" REPLACE sums-total " + starts[Count]" "")
+mutation("a sum of the run before the first" REPLACE sums-none "? 1 : 0" "? 0 : 0")
 mutation("the key behind the row not compared" REPLACE staged-right "row[row_elements]" "keys.get(E - 1)")
 
 if(PLACES)

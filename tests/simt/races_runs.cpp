@@ -12,4 +12,8 @@ TEST_CASE("reduction by key in the pipeline") {
 TEST_CASE("reduction by key: objects") {
   test::reduce_runs<test::owned_interval>(20, 3, test::by_tiles<4>{});
 }
+TEST_CASE("sums of runs") {
+  test::sum_runs<std::uint32_t, std::int32_t>(
+      40, 4, test::by_pipeline<test::look_ahead_by<5, 2, 4, 8, 2, 2, 2, 2>>{});
+}
 TEST_CASE("three parts") { test::part_in_three<std::uint32_t>(20, 2, test::by_tiles<8>{}); }

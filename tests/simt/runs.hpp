@@ -62,6 +62,54 @@ void reduce_runs(std::uint64_t count, std::size_t tiles, Run run) {
   });
 }
 
+/// The values of a sum of runs: in memory, or ones.
+template <bool Ones, class T>
+auto values_of(const bare_input<T> &memory) {
+  if constexpr (Ones)
+    return core::ones<T>{};
+  else
+    return memory.data();
+}
+/// Sums of integers, with other keys than their neighbours; of `Ones`, the lengths of the runs.
+template <class Key, class T, bool Ones = false, class Run>
+void sum_runs(std::uint64_t count, std::size_t tiles, Run run) {
+  const tree_sizes size(sizeof(T), sizeof(T));
+  for_each_trial(count, [&](trial &one) {
+    const std::size_t all_longest[] = {1, 2, 40, 3 * size.tile};
+    const std::size_t n = some_tiles(one, size.tile, tiles),
+                      longest = all_longest[one.random() % 4];
+    std::vector<Key> keys, first_keys;
+    std::vector<T> values(n), sums;
+    for (T &value : values) value = static_cast<T>(Ones ? 1 : one.random());
+    while (keys.size() < n) {
+      const std::size_t length = std::min(1 + one.random() % longest, n - keys.size());
+      first_keys.push_back(static_cast<Key>(first_keys.size() % 100));
+      std::uint64_t sum = 0;
+      for (std::size_t i = 0; i < length; ++i)
+        sum += static_cast<std::uint64_t>(values[keys.size() + i]);
+      sums.push_back(static_cast<T>(sum));
+      keys.insert(keys.end(), length, first_keys.back());
+    }
+    const bare_input<Key> from(keys, one.random() % 2);
+    const bare_input<T> values_from(values, one.random() % 2);
+    guarded_buffer<Key> to(n, one.random() % 4, static_cast<Key>(101));
+    guarded_buffer<T> sums_to(n, one.random() % 4, static_cast<T>(77));
+    const auto before = to.results();
+    const auto sums_before = sums_to.results();
+    std::int64_t number = -1;
+    INFO("n = ", n, ", tile = ", size.tile, ", longest run ", longest);
+    run(core::make_reduction_by_key<T>(from.data(), values_of<Ones>(values_from), to.data(),
+                                       sums_to.data(), lookback::equal_to{}, lookback::plus{},
+                                       static_cast<std::int64_t>(n), &number),
+        n, one);
+    REQUIRE_EQ(number, static_cast<std::int64_t>(sums.size()));
+    REQUIRE_EQ(first_difference(to.results(), over(first_keys, before)), nowhere);
+    REQUIRE_EQ(first_difference(sums_to.results(), over(sums, sums_before)), nowhere);
+    REQUIRE(to.intact());
+    REQUIRE(sums_to.intact());
+  });
+}
+
 /// Offsets and lengths of the runs of at least two keys.
 template <class Run>
 void find_long_runs(std::uint64_t count, std::size_t tiles, Run run) {

@@ -189,6 +189,16 @@ LOOKBACK_DEVICE T broadcast(const T &value, int lane) {
   return detail::exchange_words(
       value, [=](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, lane); });
 }
+/// The sum of the values of all lanes, in all lanes.
+LOOKBACK_DEVICE unsigned add_lanes(unsigned value) {
+#if LOOKBACK_TARGETS_SM_80
+  return __reduce_add_sync(0xffffffffu, value);
+#else
+  for (int distance = warp_threads / 2; distance > 0; distance /= 2)
+    value += __shfl_xor_sync(0xffffffffu, value, distance);
+  return value;
+#endif
+}
 
 // ---- memory between blocks ----------------------------------------------------------------------
 // Single-copy atomic accesses at device scope. The orders in use are chosen in

@@ -177,6 +177,58 @@ warp_inclusive_scan(uninitialized_array<run_prefix<T>, Count> &prefixes, Valid v
     if (lane < valid(i)) prefixes[i].runs = runs[i];
 }
 
+/// The reductions of lanes 0 .. valid(i) - 1 of each of `Count` independent values a lane, in all
+/// lanes, with the bits of warp_inclusive_scan(). The same value of a warp's `valid(i)` in all
+/// lanes; where it is 0, there is no reduction.
+template <int Count, class T, class Operator, class Valid>
+LOOKBACK_DEVICE void warp_reduce(uninitialized_array<T, Count> &values, Valid valid, Operator &op,
+                                 lane_exchange<T> &exchange) {
+  warp_inclusive_scan<Count>(values, valid, op, exchange);
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i)
+    if (valid(i) > 0)
+      construct(values[i], exchange.from(values[i], valid(i) - 1, simt::lane_index() < valid(i)));
+}
+
+/// Sums of integers have the same bits in any order, so one instruction adds all lanes.
+template <class T>
+inline constexpr bool fits_add_lanes = is_integer<T> && sizeof(T) <= sizeof(unsigned);
+template <int Count, class T, class Valid>
+LOOKBACK_DEVICE std::enable_if_t<fits_add_lanes<T>>
+warp_reduce(uninitialized_array<T, Count> &values, Valid valid, plus &, lane_exchange<T> &) {
+  const int lane = simt::lane_index();
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i)
+    construct(values[i], static_cast<T>(simt::add_lanes(
+                             lane < valid(i) ? static_cast<unsigned>(values[i]) : 0u)));
+}
+/// The same for numbers of items that are fewer than 2^32 in all lanes together.
+template <int Count, class Valid>
+LOOKBACK_DEVICE void warp_reduce(uninitialized_array<tally, Count> &values, Valid valid, plus &,
+                                 lane_exchange<tally> &) {
+  const int lane = simt::lane_index();
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i)
+    values[i].items =
+        simt::add_lanes(lane < valid(i) ? static_cast<unsigned>(values[i].items) : 0u);
+}
+/// The same for sums of runs: of the values from the last lane on in which a run begins.
+template <int Count, class T, class Valid>
+LOOKBACK_DEVICE std::enable_if_t<fits_add_lanes<T>>
+warp_reduce(uninitialized_array<run_prefix<T>, Count> &prefixes, Valid valid,
+            run_operator<T, plus> &, lane_exchange<run_prefix<T>> &) {
+  const int lane = simt::lane_index();
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i) {
+    const unsigned runs = lane < valid(i) ? static_cast<unsigned>(prefixes[i].runs) : 0u;
+    const unsigned begun = simt::ballot(runs != 0);
+    const bool counts = lane < valid(i) && lane >= simt::highest_bit(begun);
+    prefixes[i].runs = simt::add_lanes(runs);
+    construct(prefixes[i].value, static_cast<T>(simt::add_lanes(
+                                     counts ? static_cast<unsigned>(prefixes[i].value) : 0u)));
+  }
+}
+
 } // namespace detail
 } // namespace LOOKBACK_ABI
 } // namespace lookback

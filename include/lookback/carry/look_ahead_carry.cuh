@@ -143,7 +143,7 @@ public:
     for (int i = turn; i < sequence_.count(); i += warps, at.advance(warps)) {
       const int mine = static_cast<int>(sequence_.tile(i) % group_tiles);
       maybe<T> left;                    // G of the tile's group
-      uninitialized_array<T, 1> within; // T of the tile's own group
+      uninitialized_array<T, 1> within; // T of the tile before, if it is in the tile's own group
       read_groups(i, at, early_initial, left, within, op, exchange);
       // Only the writing lane waits: another lane could already see the parity of the next phase.
       if (lane == 0) {                               // mutant: groups
@@ -152,7 +152,7 @@ public:
       }
       // Every lane arrives: it no longer reads the previous tile's G, which may be overwritten.
       simt::arrive(shared_.groups_ready[at.stage]); // mutant: groups-arrive
-      if (mine > 0) left.append(op, exchange.from(within[0], mine - 1, true));
+      if (mine > 0) left.append(op, within[0]);
       if (lane == 0) {
         if (left.exists()) construct(shared_.prefix[at.stage][0], left.value()); // mutant: prefix
         simt::arrive(shared_.prefix_ready[at.stage]); // mutant: prefix-arrive
@@ -170,8 +170,8 @@ private:
     const unsigned tile = sequence_.tile(i), group = tile / group_tiles;
     bool begins = true;
     for (unsigned first = i == 0 ? 0 : sequence_.tile(i - 1) / group_tiles;; first += window) {
-      uninitialized_array<T, window> aggregates; // (groups), one tile a lane
-      scan_aggregates(state_.tile_aggregates, first, 1, tile, aggregates, op, exchange);
+      uninitialized_array<T, window> aggregates; // (groups)
+      reduce_aggregates(state_.tile_aggregates, first, 1, tile, aggregates, op, exchange);
       if (begins) {
         if (i > 0) simt::wait(shared_.groups_ready[before.stage], before.phase); // mutant: carry
         if (i > 0 && (Problem::initial_type::exists || first > 0))
@@ -182,7 +182,7 @@ private:
       }
       LOOKBACK_UNROLL
       for (int u = 0; u < window; ++u) {
-        if (first + u < group) left.append(op, exchange.from(aggregates[u], group_tiles - 1, true));
+        if (first + u < group) left.append(op, aggregates[u]);
         if (first + u == group) construct(within[0], aggregates[u]);
       }
       if (group - first < window) break;

@@ -23,13 +23,14 @@ LOOKBACK_DEVICE T wait_for(const Status &status, std::size_t i) {
   }
 }
 
-/// T of the tiles below `tile` in `Window` groups: first, first + step, ... Lane l gets tile l of
-/// each. All loads are issued before any result is tested, so that they share one round trip.
+/// The aggregates of the tiles below `tile` in `Window` groups, first, first + step, ..., in all
+/// lanes; of a group without such tiles, nothing. Lane l reads tile l of each. All loads are issued
+/// before any result is tested, so that they share one round trip.
 template <int Window, class T, class Operator>
-LOOKBACK_DEVICE void scan_aggregates(const tile_status<T> &tile_aggregates, unsigned first,
-                                     unsigned step, unsigned tile,
-                                     uninitialized_array<T, Window> &aggregates, Operator &op,
-                                     lane_exchange<T> &exchange) {
+LOOKBACK_DEVICE void reduce_aggregates(const tile_status<T> &tile_aggregates, unsigned first,
+                                       unsigned step, unsigned tile,
+                                       uninitialized_array<T, Window> &aggregates, Operator &op,
+                                       lane_exchange<T> &exchange) {
   const auto watched = [=](int u) {
     return (first + u * step) * simt::warp_threads + simt::lane_index();
   };
@@ -56,7 +57,7 @@ LOOKBACK_DEVICE void scan_aggregates(const tile_status<T> &tile_aggregates, unsi
         static_cast<int>(tile) - static_cast<int>(first + u * step) * simt::warp_threads;
     return tiles < 0 ? 0 : tiles > simt::warp_threads ? simt::warp_threads : tiles;
   };
-  warp_inclusive_scan<Window>(aggregates, valid, op, exchange);
+  warp_reduce<Window>(aggregates, valid, op, exchange);
 }
 
 /// G(group), by a walk over the groups before it. Called by a full warp; lane l polls group

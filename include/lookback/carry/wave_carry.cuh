@@ -70,14 +70,13 @@ struct wave {
         state_.tile_aggregates.publish(tile_, aggregate.value());
       simt::be_told<simt::news::complete, Warps + 1>(); // all words are clear // mutant: wave-told
       for (unsigned first = warp; first <= group; first += Warps * window) {
-        uninitialized_array<T, window> aggregates; // (groups), one tile a lane
-        scan_aggregates(state_.tile_aggregates, first, Warps, tile_, aggregates, op, exchange);
+        uninitialized_array<T, window> aggregates; // (groups)
+        reduce_aggregates(state_.tile_aggregates, first, Warps, tile_, aggregates, op, exchange);
         LOOKBACK_UNROLL
         for (int u = 0; u < window; ++u) {
           const unsigned seen = first + u * Warps;
-          if (seen < group && lane == group_tiles - 1)
-            construct(shared_.groups[seen], aggregates[u]);
-          if (seen == group && lane == mine - 1) construct(shared_.within[0], aggregates[u]);
+          if (seen < group && lane == 0) construct(shared_.groups[seen], aggregates[u]);
+          if (seen == group && mine > 0 && lane == 0) construct(shared_.within[0], aggregates[u]);
         }
       }
       simt::synchronize_warps<Warps>(); // mutant: wave-groups

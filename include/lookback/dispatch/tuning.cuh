@@ -256,18 +256,9 @@ struct tuned_on_h200 {
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     static constexpr int stages = fit < tiles_for(12) ? fit : tiles_for(12);
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
-    // A block of 20 warps has 96 registers a thread. One of 21 has 80: too few for partitions,
-    // which store kept and rejected items.
-    static constexpr bool third_look_ahead_warp =
-        selecting && !Problem::sink_type::places_rejected && sizeof(stored) > 1;
-    static constexpr int look_ahead_warps = loads || placing   ? 2
-                                            : selects<Problem> ? (third_look_ahead_warp ? 3 : 2)
-                                            : swift || runs || sizeof(T) <= 4 ? 3
-                                                                              : 2;
-    static constexpr int long_column_warps = loads || placing   ? 2
-                                             : selects<Problem> ? look_ahead_warps
-                                             : swift || runs    ? 3
-                                                                : 2;
+    static constexpr bool few = loads || placing || selects<Problem>;
+    static constexpr int look_ahead_warps = !few && (swift || runs || sizeof(T) <= 4) ? 3 : 2;
+    static constexpr int long_column_warps = !few && (swift || runs) ? 3 : 2;
     static constexpr int scanning_warps =
         (sizeof(T) <= 8 || placing) && in_bulk && Problem::shape::tile_rows >= 16 ? 16 : 8;
     static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled

@@ -84,7 +84,7 @@ LOOKBACK_DEVICE lane_sums<Sum> sums_of(const Vector &vector, unsigned heads, int
     for (int k = 0; k < E; ++k) {
       const auto x = k < count ? static_cast<Sum>(vector.value_of(k)) : Sum{0};
       sums.all = static_cast<Sum>(sums.all + x);
-      sums.tail = (heads >> k & 1) != 0 ? x : static_cast<Sum>(sums.tail + x); // mutant: sums-tail
+      sums.tail = (heads >> k & 1) != 0 ? x : static_cast<Sum>(sums.tail + x);
     }
   }
   return sums;
@@ -140,8 +140,7 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
     construct(kept[i], kept_sum<T, E, Ones>(kept_items(heads[i], counts.get(i)), open));
     if (lane == shape::row_vectors - 1 && lane < rows.vectors(i)) {
       const auto last = static_cast<sum>(heads[i] != 0 ? sums[i].tail : open + sums[i].all);
-      construct(row_aggregates[rows.row(i)],
-                run_prefix<T>{static_cast<T>(last), counts.get(i)}); // mutant: sums-row
+      construct(row_aggregates[rows.row(i)], run_prefix<T>{static_cast<T>(last), counts.get(i)});
     }
   }
 }
@@ -167,10 +166,12 @@ class placed_sums {
   /// Whether results can pass through the warp's rows in shared memory: no other warp reads there.
   static constexpr bool fit =
       Rows::aligned && fits_room<firsts_type, element<keys>> && fits_room<lasts_type, element<0>>;
+  static constexpr bool even = sizeof(first_type) == sizeof(last_type) && sizeof(first_type) <= 8;
+  static constexpr std::size_t pair_alignment = // so that one access has all of an even pair
+      even                                       ? 2 * sizeof(first_type)
+      : alignof(first_type) < alignof(last_type) ? alignof(last_type)
+                                                 : alignof(first_type);
   /// What the first element of a run writes: its key, and the sum of the run before it.
-  static constexpr std::size_t pair_alignment = // so that an access has all of a pair; 0: its own
-      sizeof(first_type) == sizeof(last_type) && sizeof(first_type) <= 8 ? 2 * sizeof(first_type)
-                                                                         : 0;
   struct alignas(pair_alignment) pair {
     first_type first;
     last_type last;
@@ -217,56 +218,60 @@ private:
   }
   /// Rank, among the runs that begin in the share, of the first one of the lane's vector.
   LOOKBACK_DEVICE unsigned rank_of_first(int i) const {
-    return starts_[i] + kept_[i].heads().before(); // mutant: sums-first
+    return starts_[i] + kept_[i].heads().before();
   }
 
   LOOKBACK_DEVICE void through_room(const sum (&open)[count]) const {
     lane_vector<first_type, E> firsts[count];
-    lane_vector<last_type, E> lasts[count]; // of the runs before these
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
       const auto vector = rows_.read(i, rows_.lane_items(i));
-      const std::ptrdiff_t item = rows_.lane_item(i);
       LOOKBACK_UNROLL
       for (int k = 0; k < E; ++k)
-        firsts[i].set(k, static_cast<first_type>(written().first(item + k, vector.key_of(k))));
-      scan(vector, i, open[i], [&](int k, const T &value) {
-        lasts[i].set(k, static_cast<last_type>(written().last(item + k - 1, value)));
-      });
+        firsts[i].set(
+            k, static_cast<first_type>(written().first(rows_.lane_item(i) + k, vector.key_of(k))));
     }
-    const unsigned begun = starts_[count];
-    if (LOOKBACK_LIKELY(begun <= pairs))
-      store_pairs(firsts, lasts);
+    if (LOOKBACK_LIKELY(starts_[count] <= pairs))
+      store_pairs(firsts, open);
     else
-      store_vectors(firsts, lasts);
+      store_vectors(firsts, open);
+  }
+  /// Calls take(i, k, value) for every head of the rows with the sum of the run before it.
+  template <class Take>
+  LOOKBACK_DEVICE void scan_all(const sum (&open)[count], Take take) const {
+    LOOKBACK_UNROLL
+    for (int i = 0; i < count; ++i)
+      scan(rows_.read(i, rows_.lane_items(i)), i, open[i], [&](int k, const T &value) {
+        take(i, k, static_cast<last_type>(written().last(rows_.lane_item(i) + k - 1, value)));
+      });
   }
   /// Stores keys and sums at once, if there is room for both in the place of the keys. They are
   /// few, so there is little to gain by whole units.
   LOOKBACK_DEVICE void store_pairs(const lane_vector<first_type, E> (&firsts)[count],
-                                   const lane_vector<last_type, E> (&lasts)[count]) const {
+                                   const sum (&open)[count]) const {
     auto *const room = reinterpret_cast<pair *>(
         rows_.source.template row_of<Rows::aligned, keys>(rows_.stage, rows_.first_row));
     simt::synchronize_warp(); // every lane has read its keys // mutant: pairs-reuse
+    pair *at[count];
     LOOKBACK_UNROLL
-    for (int i = 0; i < count; ++i) {
-      const unsigned heads = kept_[i].heads().bits();
-      pair *at = room + rank_of_first(i);
-      LOOKBACK_UNROLL
-      for (int k = 0; k < E; ++k)
-        if ((heads >> k & 1) != 0) construct(*at++, pair{firsts[i].get(k), lasts[i].get(k)});
-    }
+    for (int i = 0; i < count; ++i) at[i] = room + rank_of_first(i);
+    scan_all(open, [&](int i, int k, const last_type &value) {
+      construct(*at[i]++, pair{firsts[i].get(k), value});
+    });
     simt::synchronize_warp(); // mutant: pairs-results
     for (unsigned j = static_cast<unsigned>(rows_.lane); j < starts_[count];
          j += simt::warp_threads) {
       const pair own = room[j];
       const auto rank = static_cast<std::ptrdiff_t>(before_ + j);
       output_.firsts()[rank] = own.first;
-      if (rank > 0) output_.lasts()[rank - 1] = own.last; // mutant: pairs-last
+      if (rank > 0) output_.lasts()[rank - 1] = own.last;
     }
   }
   /// Stores the keys, then the sums, in whole units.
   LOOKBACK_DEVICE void store_vectors(const lane_vector<first_type, E> (&firsts)[count],
-                                     const lane_vector<last_type, E> (&lasts)[count]) const {
+                                     const sum (&open)[count]) const {
+    lane_vector<last_type, E> lasts[count]; // of the runs before these
+    scan_all(open, [&](int i, int k, const last_type &value) { lasts[i].set(k, value); });
     const unsigned begun = starts_[count];
     const auto to = static_cast<std::ptrdiff_t>(before_);
     store_chosen<keys, false>(rows_, firsts, output_.firsts() + to, begun, [&](int i) {
@@ -327,8 +332,7 @@ LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<run_prefix<T>> &pre
     open[i] = static_cast<sum>(kept[i].open());
     if (kept[i].heads().before() == 0) { // mutant: sums-beside
       open[i] = static_cast<sum>(open[i] + static_cast<sum>(above.value));
-      if (above.runs == 0) // mutant: sums-above
-        open[i] = static_cast<sum>(open[i] + static_cast<sum>(left.value));
+      if (above.runs == 0) open[i] = static_cast<sum>(open[i] + static_cast<sum>(left.value));
     }
     starts[i + 1] = starts[i] + simt::broadcast(kept[i].heads().through(), simt::warp_threads - 1);
   }

@@ -138,6 +138,12 @@ T broadcast(const T &value, int lane, EMULATOR_CALLER) {
     emulator::fail("broadcast from lane " + std::to_string(lane));
   return detail::exchange(emulator::operation::broadcast, lane, value, lane, where);
 }
+inline unsigned add_lanes(unsigned value, EMULATOR_CALLER) {
+  for (int distance = warp_threads / 2; distance > 0; distance /= 2)
+    value += detail::exchange(emulator::operation::shuffle, distance, value,
+                              lane_index() ^ distance, where);
+  return value;
+}
 
 // ---- memory between blocks
 // ----------------------------------------------------------------------------------------- Every
