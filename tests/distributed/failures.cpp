@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <stdexcept>
 
 namespace {
@@ -24,6 +25,18 @@ struct maximum_that_throws {
     if (a == at || b == at) throw std::runtime_error("thrown by the operator");
     return a < b ? b : a;
   }
+};
+
+/// A communicator of the program: one rank.
+struct alone {
+  std::size_t *exchanged; // bytes
+  int rank() const { return 0; }
+  int size() const { return 1; }
+  void all_gather(const void *record, std::size_t bytes, void *records) const {
+    std::memcpy(records, record, bytes);
+    *exchanged += bytes;
+  }
+  void abort() const noexcept { *exchanged = 0; }
 };
 
 bool contains(const std::string &text, const std::string &part) {
@@ -170,6 +183,19 @@ TEST_CASE("groups of threads: arguments") {
   CHECK_EQ(group.communicator(1).size(), 2);
   CHECK_THROWS_AS(group.communicator(2), std::out_of_range);
   CHECK_THROWS_AS(group.communicator(-1), std::out_of_range);
+}
+
+TEST_CASE("distributed scans: a communicator of the program") {
+  std::size_t exchanged = 0;
+  std::vector<int> x(100000, 1);
+  distributed::inclusive_scan(alone{&exchanged}, host, x.begin(), x.end(), x.begin());
+  CHECK_EQ(x.back(), 100000);
+  CHECK_GT(exchanged, 0); // the lengths
+  CHECK_LE(exchanged, 64);
+  CHECK_THROWS_AS(distributed::inclusive_scan(alone{&exchanged}, host, x.begin(), x.end(),
+                                              x.begin(), maximum_that_throws{2}),
+                  std::runtime_error);
+  CHECK_EQ(exchanged, 0); // abort() was called
 }
 
 TEST_CASE("distributed scans: many calls of one group, shards of all lengths") {

@@ -119,10 +119,8 @@ private:
   template <class Problem>
   std::int64_t scan_integers(const Problem &problem, std::int64_t n) {
     const T *const prefix = tile_.prefix().get();
-    maybe<T> next;
-    next.set(scan_sum(problem, items_view<Problem>(problem.input), problem.sink.output, n,
-                      prefix != nullptr ? *prefix : T{}));
-    tile_.begin(next);
+    tile_.set_prefix(scan_sum(problem, items_view<Problem>(problem.input), problem.sink.output, n,
+                              prefix != nullptr ? *prefix : T{}));
     return n;
   }
   template <class Problem>

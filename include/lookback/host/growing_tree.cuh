@@ -80,6 +80,8 @@ public:
   }
   /// The prefix of the next element. Requires a tile that is not full.
   const maybe<T> &prefix() const { return prefix_; }
+  /// Sets that prefix alone, for integer sums, which have the same bits in any tree.
+  void set_prefix(const T &prefix) { prefix_.set(prefix); }
   bool is_full() const { return rows_.units() == Shape::tile_rows; }
   /// Requires a full tile.
   const T &aggregate() const { return aggregate_.value(); }
