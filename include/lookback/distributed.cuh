@@ -71,8 +71,7 @@ namespace distributed {
 /// - *Determinism*: the results are bit-identical to those of one call of the same name in
 ///   namespace lookback for the whole sequence. They depend neither on the number of ranks nor on
 ///   the lengths of the shards (lookback::tree_shape).
-/// - *Threads*: of each rank as for @ref host, by the length of its shard. Ranks of one process each
-///   start their own.
+/// - *Threads*: each rank starts its own, as for @ref host, by the length of its shard.
 /// - *Complexity*: all shards are scanned in parallel. A shard is read twice, that of the last rank
 ///   with elements once; about 3 n applications of the operator. There are at most four exchanges:
 ///   a record of 64 bytes; by key, one key; less than a tile of accumulators (16 KB); and the
