@@ -143,7 +143,7 @@ private:
       return input;
     }
   }
-  /// The problem of `items` elements from `at` on, whose prefix is set later.
+  /// The problem of `items` elements from `at` on, without its prefix.
   part_type part(std::int64_t at, std::int64_t items) const {
     const auto problem = make_(at);
     return {input_from(at), problem.op, {}, problem.sink, {static_cast<std::uint64_t>(items)}};
