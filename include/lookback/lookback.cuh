@@ -22,6 +22,7 @@
 /// | `<lookback/catalogue.cuh>` | @ref strategies |
 /// | `<lookback/block_scan.cuh>` | @ref block_scans |
 /// | `<lookback/lookback.cuh>` | all of the above |
+/// | `<lookback/distributed.cuh>` | @ref distributed_scans, on the CPU |
 
 /// @defgroup thrust_scans Thrust's scans
 /// @ingroup doors
@@ -36,6 +37,9 @@
 /// @ingroup doors
 
 /// @defgroup continued_scans Scans in chunks
+/// @ingroup doors
+
+/// @defgroup distributed_scans Scans of distributed sequences
 /// @ingroup doors
 
 /// @defgroup cub_scans CUB's scans

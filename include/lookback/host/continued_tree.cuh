@@ -49,7 +49,6 @@ private:
 template <class T, class Operator>
 class continued_tree {
   using shape = tree_shape<sizeof(T)>;
-  static constexpr int E = shape::vector_elements;
   static constexpr std::int64_t row = shape::row_elements, tile = shape::tile_elements,
                                 group = shape::group_tiles * tile; // elements
 
@@ -62,15 +61,16 @@ public:
   /// Elements so far.
   std::int64_t position() const { return position_; }
   /// The prefix of the next element, or null.
-  const T *prefix() const { return prefix_.get(); }
+  const T *prefix() const { return tile_.prefix().get(); }
 
   /// Scans the next `n` elements. An exclusive scan requires a prefix.
   template <bool Inclusive, class Input, class Output>
   void scan(Input input, std::int64_t n, Output output) {
     for (std::int64_t done = 0; done < n;) {
-      const std::int64_t some = scan_some(
-          make_problem<Inclusive, T>(input + done, output + done, op_, maybe_initial<T>{prefix_}),
-          n - done);
+      const std::int64_t some =
+          scan_some(make_problem<Inclusive, T>(input + done, output + done, op_,
+                                               maybe_initial<T>{tile_.prefix()}),
+                    n - done);
       position_ += some;
       done += some;
     }
@@ -118,8 +118,9 @@ private:
   }
   template <class Problem>
   std::int64_t scan_integers(const Problem &problem, std::int64_t n) {
-    prefix_.set(scan_sum(problem, items_view<Problem>(problem.input), problem.sink.output, n,
-                         prefix_.exists() ? prefix_.value() : T{}));
+    const T *const prefix = tile_.prefix().get();
+    tile_.set_prefix(scan_sum(problem, items_view<Problem>(problem.input), problem.sink.output, n,
+                              prefix != nullptr ? *prefix : T{}));
     return n;
   }
   template <class Problem>
@@ -138,9 +139,10 @@ private:
     simt::line_prefetcher none;
     for (std::int64_t first = 0; first < n; first += row) {
       one.reduce(first, static_cast<int>(row), none);
-      one.scan(prefix_.get(), none);
-      end_row(one.aggregate(), op);
+      one.scan(tile_.prefix().get(), none);
+      tile_.push_row(one.aggregate(), op);
     }
+    end_full_tile(op);
     return n;
   }
   template <class Problem>
@@ -150,18 +152,12 @@ private:
     const auto results = problem.sink.output;
     const auto project = problem.sink.project;
     auto op = problem.op;
-    for (std::int64_t first = 0; first < n;) {
-      const std::int64_t left = E - (position_ + first) % E; // of the vector
-      const auto count = static_cast<int>(std::min(left, n - first));
-      const auto item = [&](int k) -> T { return items[first + k]; }; // before it is overwritten
-      const auto emit = [&](int k, const T &scanned, const T &x) {
-        vector_.append(op, x);
-        results[first + k] = static_cast<stored>(project(scanned, x));
-      };
-      scan_vector<Problem::inclusive, E, true>(prefix_, count, item, op, emit);
-      if (count == left) end_vector(op);
-      first += count;
-    }
+    tile_.template scan<Problem::inclusive>(
+        n, [&](std::int64_t i) -> T { return items[i]; }, op,
+        [&](std::int64_t i, const T &scanned, const T &x) {
+          results[i] = static_cast<stored>(project(scanned, x));
+        });
+    end_full_tile(op);
     return n;
   }
   template <class Problem>
@@ -169,45 +165,24 @@ private:
     return problem.over({static_cast<std::uint64_t>(n)});
   }
 
-  // The end of a part: its aggregate is passed on, and the next part begins with its prefix.
-
   template <class Op>
-  void end_vector(Op &op) {
-    const T through = vectors_.push(vector_.value(), op);
-    vector_ = maybe<T>();
-    if (vectors_.units() == shape::row_vectors)
-      end_row(through, op);
-    else
-      prefix_ = vectors_.prefix();
-  }
-  template <class Op>
-  void end_row(const T &aggregate, Op &op) {
-    const T through = rows_.push(aggregate, op);
-    if (rows_.units() < shape::tile_rows) return begin_row();
-    tiles_.push(through, op);
+  void end_full_tile(Op &op) {
+    if (!tile_.is_full()) return;
+    tiles_.push(tile_.aggregate(), op);
     begin_tile();
   }
   void begin_group(const T &prefix) {
-    prefix_.set(prefix);
-    tiles_.begin_group(prefix_);
+    maybe<T> known;
+    known.set(prefix);
+    tiles_.begin_group(known);
     begin_tile();
   }
-  void begin_tile() {
-    rows_.begin(tiles_.prefix());
-    begin_row();
-  }
-  void begin_row() {
-    vectors_.begin(rows_.prefix());
-    prefix_ = rows_.prefix();
-  }
+  void begin_tile() { tile_.begin(tiles_.prefix()); }
 
   Operator op_;
   std::int64_t position_ = 0;
-  tiles_before<T> tiles_;   // of the current group
-  growing_part<T> rows_;    // of the current tile
-  growing_part<T> vectors_; // of the current row
-  maybe<T> vector_;         // the aggregate of the current vector
-  maybe<T> prefix_;         // of the next element
+  tiles_before<T> tiles_;       // of the current group
+  growing_tile<T, shape> tile_; // the current tile
 };
 
 #endif

@@ -6,6 +6,8 @@
 #include <lookback/core/problem.cuh>
 #include <lookback/host/row_network.cuh>
 
+#include <cstdint>
+
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
@@ -62,6 +64,79 @@ private:
   growing_network<T> within_;
   maybe<T> part_prefix_, prefix_;
   int units_ = 0;
+};
+
+/// A tile whose elements arrive in parts: its rows, the vectors of the current row, and the
+/// elements of the current vector.
+template <class T, class Shape>
+class growing_tile {
+  static constexpr int E = Shape::vector_elements;
+
+public:
+  /// Begins a tile with this prefix, which may not exist.
+  void begin(const maybe<T> &prefix) {
+    rows_.begin(prefix);
+    begin_row();
+  }
+  /// The prefix of the next element. Requires a tile that is not full.
+  const maybe<T> &prefix() const { return prefix_; }
+  /// Sets that prefix alone, for integer sums, which have the same bits in any tree.
+  void set_prefix(const T &prefix) { prefix_.set(prefix); }
+  bool is_full() const { return rows_.units() == Shape::tile_rows; }
+  /// Requires a full tile.
+  const T &aggregate() const { return aggregate_.value(); }
+
+  /// Adds the next `n` elements, at most up to the end of the tile. `item(i)` is element i as T,
+  /// and `emit(i, scanned, item)` receives its inclusive or exclusive result. An exclusive scan
+  /// requires a prefix.
+  template <bool Inclusive, class Item, class Operator, class Emit>
+  void scan(std::int64_t n, Item item, Operator &op, Emit emit) {
+    for (std::int64_t first = 0; first < n;) {
+      const auto count = static_cast<int>(std::min<std::int64_t>(E - vector_elements_, n - first));
+      scan_vector<Inclusive, E, true>(
+          prefix_, count, [&](int k) -> T { return item(first + k); }, op,
+          [&](int k, const T &scanned, const T &x) {
+            vector_.append(op, x);
+            emit(first + k, scanned, x);
+          });
+      vector_elements_ += count;
+      if (vector_elements_ == E) end_vector(op);
+      first += count;
+    }
+  }
+  /// Adds a full row with this aggregate. Requires that no row is begun.
+  template <class Operator>
+  void push_row(const T &aggregate, Operator &op) {
+    const T through = rows_.push(aggregate, op);
+    if (is_full())
+      aggregate_.set(through);
+    else
+      begin_row();
+  }
+
+private:
+  template <class Operator>
+  void end_vector(Operator &op) {
+    const T through = vectors_.push(vector_.value(), op);
+    begin_vector(vectors_.prefix());
+    if (vectors_.units() == Shape::row_vectors) push_row(through, op);
+  }
+  void begin_row() {
+    vectors_.begin(rows_.prefix());
+    begin_vector(rows_.prefix());
+  }
+  void begin_vector(const maybe<T> &prefix) {
+    vector_ = maybe<T>();
+    vector_elements_ = 0;
+    prefix_ = prefix;
+  }
+
+  growing_part<T> rows_;    // of the tile
+  growing_part<T> vectors_; // of the current row
+  maybe<T> vector_;         // the aggregate of the current vector
+  int vector_elements_ = 0; // of the current vector
+  maybe<T> prefix_;         // of the next element
+  maybe<T> aggregate_;      // of the full tile
 };
 
 /// The prefix of the next tile, extended tile by tile.

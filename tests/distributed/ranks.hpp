@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Threads as ranks, and what became of their calls.
+#pragma once
+
+#include <lookback/distributed.cuh>
+
+#include <exception>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace test {
+
+/// Calls `work(communicator)` in one thread for each rank. Returns the messages of their
+/// exceptions: empty strings, where there was none.
+template <class Work>
+std::vector<std::string> on_all_ranks(lookback::distributed::threads &group, Work work) {
+  std::vector<std::string> errors(static_cast<std::size_t>(group.size()));
+  std::vector<std::thread> started;
+  for (int rank = 0; rank < group.size(); ++rank)
+    started.emplace_back([&, rank] {
+      try {
+        work(group.communicator(rank));
+      } catch (const std::exception &error) {
+        errors[static_cast<std::size_t>(rank)] = error.what();
+      }
+    });
+  for (std::thread &each : started) each.join();
+  return errors;
+}
+
+} // namespace test
