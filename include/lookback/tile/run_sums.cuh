@@ -316,7 +316,6 @@ LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<run_prefix<T>> &pre
                                RowPrefix row_prefix,
                                const uninitialized_array<kept_sum<T, E, Ones>, Count> &kept, bool,
                                run_operator<T, Operator> &, lane_exchange<run_prefix<T>> &) {
-  using shape = typename Rows::shape;
   using sum = wrapping_sum<T>;
   run_prefix<T> left{0, 0}; // of the tile
   if (prefix.exists()) left = prefix.value();
@@ -336,12 +335,9 @@ LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<run_prefix<T>> &pre
     }
     starts[i + 1] = starts[i] + simt::broadcast(kept[i].heads().through(), simt::warp_threads - 1);
   }
-  const auto own = rows.problem.extent.tile(rows.tile, shape::tile_elements);
-  const int last = own.is_last ? own.valid - 1 - rows.first_row * shape::row_elements : -1;
-  const bool has_last = last >= 0 && last < Count * shape::row_elements;
-  placed_sums<Rows, kept_sum<T, E, Ones>, T>(rows, before, starts, kept, has_last ? last : -1)
-      .run(open);
-  if (has_last && rows.lane == 0)
+  const int last = rows.last_of_all();
+  placed_sums<Rows, kept_sum<T, E, Ones>, T>(rows, before, starts, kept, last).run(open);
+  if (last >= 0 && rows.lane == 0)
     rows.problem.sink.set_number(before + starts[Count]); // mutant: sums-total
 }
 

@@ -233,7 +233,6 @@ LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<run_prefix<T>> &pre
                                RowPrefix row_prefix,
                                const uninitialized_array<kept_runs<T, E>, Count> &kept, bool,
                                run_operator<T, Operator> &op, lane_exchange<run_prefix<T>> &) {
-  using shape = typename Rows::shape;
   std::uint64_t before = prefix.exists() ? prefix.value().runs : 0;
   unsigned starts[Count + 1];
   starts[0] = 0;
@@ -256,9 +255,7 @@ LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<run_prefix<T>> &pre
     starts[i + 1] = starts[i] + simt::broadcast(kept[i].through(), simt::warp_threads - 1);
   }
   placed_runs<Rows, T, Operator>(rows, before, starts, kept, op.op).run(left);
-  const auto own = rows.problem.extent.tile(rows.tile, shape::tile_elements);
-  const int last = own.valid - 1 - rows.first_row * shape::row_elements; // of the share
-  if (own.is_last && last >= 0 && last < Count * shape::row_elements && rows.lane == 0)
+  if (rows.last_of_all() >= 0 && rows.lane == 0)
     rows.problem.sink.set_number(before + starts[Count]); // mutant: runs-total
 }
 

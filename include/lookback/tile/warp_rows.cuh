@@ -69,6 +69,12 @@ struct warp_rows {
     return static_cast<std::ptrdiff_t>(tile) * shape::tile_elements +
            first_row * shape::row_elements;
   }
+  /// Which item of the rows is the last item of all, or -1 if none is.
+  LOOKBACK_DEVICE int last_of_all() const {
+    const int last = valid.of_tile - 1 - first_row * shape::row_elements;
+    const bool has = tile + 1 == problem.tiles() && last < Count * shape::row_elements;
+    return has && last >= 0 ? last : -1;
+  }
   /// Index of the first item of the lane's vector of row i.
   LOOKBACK_DEVICE std::ptrdiff_t lane_item(int i) const {
     return first_item() + (i * shape::row_elements + lane * shape::vector_elements);
