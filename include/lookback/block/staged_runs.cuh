@@ -80,52 +80,59 @@ struct staged_input<runs_input<T, Which, Key *, Values, Equal, TileElements>,
       return input.values();
   }
 
+  /// A lane's vector. It is read when it is asked for: values can still be read when results have
+  /// overwritten the keys.
   template <int E, bool Shifts>
   class vector {
-    static constexpr bool reads = arrays == 2;
-    using values = std::conditional_t<reads, lane_vector<value, E>, values_from<Values>>;
-
   public:
     LOOKBACK_DEVICE vector(const input_type &input, const unsigned char *const *rows,
                            const bool *aligned, unsigned tile, int row, int)
-        : input_(input), first_(first_of(tile, row)),
-          keys_(staged_vector<Shifts, E, key>(rows[arrays - 1], aligned[arrays - 1])),
-          values_(values_of(input, rows, aligned, first_)),
-          row_(reinterpret_cast<const key *>(rows[arrays - 1])), begins_(row == 0 && tile == 0) {}
-    LOOKBACK_DEVICE key key_of(int k) const { return keys_.get(k); }
-    LOOKBACK_DEVICE T value_of(int k) const { return static_cast<T>(values_.get(k)); }
+        : input_(input),
+          first_(first_of(tile, row)), values_{rows[0], aligned[0]}, keys_{rows[arrays - 1],
+                                                                           aligned[arrays - 1]},
+          begins_(row == 0 && tile == 0) {}
+    LOOKBACK_DEVICE key key_of(int k) const { return keys().get(k); }
+    LOOKBACK_DEVICE T value_of(int k) const { return static_cast<T>(values().get(k)); }
     /// The keys that begin a run, of which `count` are valid. Called like sides().
     LOOKBACK_DEVICE unsigned heads(int count) const {
-      return run_heads(keys_, *(row_ - (begins_ ? 0 : 1)), begins_ && simt::lane_index() == 0,
-                       count, [&](const key &a, const key &b) { return input_.differ(a, b); });
+      return run_heads(keys(), *(row_of_keys() - (begins_ ? 0 : 1)),
+                       begins_ && simt::lane_index() == 0, count,
+                       [&](const key &a, const key &b) { return input_.differ(a, b); });
     }
     /// Called by all lanes of the warp, before any warp of the tile writes to the stage.
     LOOKBACK_DEVICE side_bits sides() const {
-      const side_bits all = run_sides<E>(input_, keys_, row_, begins_, input_.last() - first_);
+      const side_bits all =
+          run_sides<E>(input_, keys(), row_of_keys(), begins_, input_.last() - first_);
       return {Which::begins(all.begins, all.ends), Which::ends(all.begins, all.ends)};
     }
 
   private:
+    /// A row in the stage.
+    struct staged_row {
+      const unsigned char *bytes;
+      bool aligned;
+    };
     /// Index of the lane's first element of a row.
     LOOKBACK_DEVICE static std::ptrdiff_t first_of(unsigned tile, int row) {
       return static_cast<std::ptrdiff_t>(tile) * TileElements +
              (row * simt::warp_threads + simt::lane_index()) * E;
     }
-    LOOKBACK_DEVICE static values values_of([[maybe_unused]] const input_type &input,
-                                            [[maybe_unused]] const unsigned char *const *rows,
-                                            [[maybe_unused]] const bool *aligned,
-                                            [[maybe_unused]] std::ptrdiff_t first) {
-      if constexpr (reads)
-        return staged_vector<Shifts, E, value>(rows[0], aligned[0]);
+    LOOKBACK_DEVICE lane_vector<key, E> keys() const {
+      return staged_vector<Shifts, E, key>(keys_.bytes, keys_.aligned);
+    }
+    LOOKBACK_DEVICE auto values() const {
+      if constexpr (arrays == 2)
+        return staged_vector<Shifts, E, value>(values_.bytes, values_.aligned);
       else
-        return {input.values(), first};
+        return values_from<Values>{input_.values(), first_};
+    }
+    LOOKBACK_DEVICE const key *row_of_keys() const {
+      return reinterpret_cast<const key *>(keys_.bytes);
     }
 
     const input_type &input_;
     const std::ptrdiff_t first_;
-    const lane_vector<key, E> keys_;
-    const values values_;
-    const key *const row_;
+    const staged_row values_, keys_;
     const bool begins_;
   };
 };

@@ -337,6 +337,9 @@ private:
       auto &aggregates = shared_.row_aggregates[at.stage];
       const bool arrives = lane == shape::row_vectors - 1;  // the lane that writes the aggregates
       reduce_rows(own, vectors, aggregates, op_, exchange); // mutant: row-aggregates
+      // The first lane has read the key before the warp's rows, which the warp of that key may
+      // overwrite with results.
+      if constexpr (selects<Problem> || places_runs<Problem>) simt::synchronize_warp();
       if (arrives) simt::arrive(shared_.reduced[at.stage]); // mutant: reduced-arrive
     }
   }
