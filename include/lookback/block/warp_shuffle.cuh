@@ -212,20 +212,36 @@ LOOKBACK_DEVICE void warp_reduce(uninitialized_array<tally, Count> &values, Vali
     values[i].items =
         simt::add_lanes(lane < valid(i) ? static_cast<unsigned>(values[i].items) : 0u);
 }
-/// The same for sums of runs: of the values from the last lane on in which a run begins.
+/// The sum of the values that lanes hold from the last lane on that `begins`, or of all.
+template <class T>
+LOOKBACK_DEVICE T add_from_last(const T &value, bool holds, bool begins) {
+  const unsigned begun = simt::ballot(begins);
+  const bool counts = holds && simt::lane_index() >= simt::highest_bit(begun);
+  return static_cast<T>(simt::add_lanes(counts ? static_cast<unsigned>(value) : 0u));
+}
+/// The same for sums of runs, of which fewer than 2^32 begin in all lanes together.
 template <int Count, class T, class Valid>
 LOOKBACK_DEVICE std::enable_if_t<fits_add_lanes<T>>
 warp_reduce(uninitialized_array<run_prefix<T>, Count> &prefixes, Valid valid,
             run_operator<T, plus> &, lane_exchange<run_prefix<T>> &) {
-  const int lane = simt::lane_index();
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
-    const unsigned runs = lane < valid(i) ? static_cast<unsigned>(prefixes[i].runs) : 0u;
-    const unsigned begun = simt::ballot(runs != 0);
-    const bool counts = lane < valid(i) && lane >= simt::highest_bit(begun);
+    const bool holds = simt::lane_index() < valid(i);
+    const unsigned runs = holds ? static_cast<unsigned>(prefixes[i].runs) : 0u;
+    construct(prefixes[i].value, add_from_last(prefixes[i].value, holds, runs != 0));
     prefixes[i].runs = simt::add_lanes(runs);
-    construct(prefixes[i].value, static_cast<T>(simt::add_lanes(
-                                     counts ? static_cast<unsigned>(prefixes[i].value) : 0u)));
+  }
+}
+/// The same for sums by key.
+template <int Count, class T, class Valid>
+LOOKBACK_DEVICE std::enable_if_t<fits_add_lanes<T>>
+warp_reduce(uninitialized_array<keyed<T>, Count> &pairs, Valid valid, segmented_operator<T, plus> &,
+            lane_exchange<keyed<T>> &) {
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i) {
+    const bool holds = simt::lane_index() < valid(i), begins = holds && pairs[i].head;
+    const T sum = add_from_last(pairs[i].value, holds, begins);
+    construct(pairs[i], keyed<T>{sum, simt::ballot(begins) != 0});
   }
 }
 
