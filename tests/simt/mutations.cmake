@@ -259,6 +259,11 @@ mutation("staged keys at the boundaries read in place"
          REPLACE staged-key "row == 0 && input.saves_keys()" "false")
 
 mutation("the total taken from every vector" REPLACE total "is_last" "left > 0")
+mutation("a total that counts integers behind the last one"
+         REPLACE parts-total " && w * parts + k < count" "")
+mutation("a total one place too far" REPLACE total-place "*total" "total[1]")
+mutation("no total of no items" REPLACE no-items "set_total(static_cast<T>(problem.initial.value))"
+                                        "set_nothing()")
 
 # ---- the wave ------------------------------------------------------------------------------------
 mutations_of(races_wave.cpp)

@@ -91,7 +91,7 @@ void check_total(test::trial &one, const std::vector<In> &elements) {
   const auto given = core::make_problem<Inclusive, T>(
       elements.data(), output.data(), lookback::plus{}, core::initial_value<T>{expected});
   using dense = typename std::decay_t<decltype(given)>::sink_type;
-  using sink = core::with_total<dense, T>;
+  using sink = core::total_sink<dense, T *>;
   const core::scan_problem<Inclusive, T, const In *, lookback::plus, core::initial_value<T>, sink>
       problem(given.input, given.op, given.initial, sink{given.sink, total.data()});
   if (one.random() % 2 == 0 && n > size.tile && core::can_look_ahead<decltype(problem)>::value)
@@ -118,5 +118,34 @@ TEST_CASE("a sink that wants the total") {
     check_total<std::uint8_t, false>(one, bytes);
     check_total<std::uint64_t, false>(one, wide);
     check_total<std::uint64_t, true>(one, large);
+  });
+}
+
+/// Offsets from counts: one result more than there are items, for no items, too.
+template <class Offset, class Count>
+void check_offsets(test::trial &one, const std::vector<Count> &counts) {
+  namespace core = lookback::detail;
+  const Offset guard{77};
+  const test::tree_sizes size(sizeof(Count), sizeof(Offset));
+  const std::size_t n = one.random() % 8 == 0 ? 0 : test::pick_size(one, size, counts.size());
+  INFO("n = ", n, ", tile = ", size.tile);
+  std::vector<Offset> offsets(n + 2, guard), expected(1, Offset{0});
+  for (std::size_t i = 0; i < n; ++i) expected.push_back(expected.back() + counts[i]);
+  expected.push_back(guard);
+  const auto problem = core::make_offsets(counts.data(), offsets.data(), offsets.data() + n);
+  if (one.random() % 2 == 0 && n > size.tile)
+    test::scan_ahead<test::look_ahead_by<3, 2, 2, 4, 2>>(problem, n, 3, one.schedule);
+  else
+    test::scan<1>(problem, n, one.schedule);
+  REQUIRE_EQ(test::first_difference(offsets, expected), test::nowhere);
+}
+TEST_CASE("offsets from counts") {
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::int32_t> words;
+  for (int i = 0; i < 3 * 4096; ++i) bytes.push_back(static_cast<std::uint8_t>(i * 37 + 1));
+  for (int i = 0; i < 3 * 2048; ++i) words.push_back(i * 30011);
+  test::for_each_trial(20, [&](test::trial &one) {
+    check_offsets<std::uint32_t>(one, bytes);
+    check_offsets<std::int64_t>(one, words);
   });
 }

@@ -10,9 +10,9 @@
 //   places_rejected           whether rejected items have results, too
 //   scatters                  whether `output[i] = result` may write elsewhere, or nothing
 //                             (core/runs.cuh)
-//   wants_total               whether the sink also takes the total of a scan of at least one item,
-//                             init . x(0) ... x(n - 1), by set_total(); on the GPU, by default
-//                             strategies only
+//   wants_total               whether the sink also takes the total, init . x(0) ... x(n - 1), by
+//                             set_total(), or by set_nothing() if there is neither an item nor an
+//                             initial value; on the GPU, by default strategies only
 #pragma once
 
 #include <lookback/core/monoid.cuh>
@@ -59,14 +59,26 @@ struct dense {
   Project project;
 };
 
+/// Output of a scan that also has a place for its total.
+template <class Output, class Total>
+struct output_with_total {
+  Output output;
+  Total total;
+};
+
 /// As Sink, and writes the total of the scan to `*total`, for callers that also need the reduction.
-template <class Sink, class T>
-struct with_total : Sink {
+template <class Sink, class Total>
+struct total_sink : Sink {
   static constexpr bool wants_total = true;
-  T *total;
+  Total total;
 
   LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE void set_total(const T &value) const { *total = value; }
+  template <class T>
+  LOOKBACK_HOST_DEVICE void set_total(const T &value) const {
+    *total = static_cast<typename stored_value<Total, T>::type>(value); // mutant: total-place
+  }
+  /// An operator has no known identity.
+  LOOKBACK_HOST_DEVICE void set_nothing() const {}
 };
 
 } // namespace detail
