@@ -38,7 +38,8 @@ inline namespace LOOKBACK_ABI {
 /// - *Initial value*: a value; or, except by key, a lookback::FutureValue, a `cub::FutureValue` or
 ///   a `cuda::args::deferred`, which is read on the device in stream order.
 /// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 launches
-///   nothing, except by OffsetsFromCounts.
+///   nothing, except for a total or by OffsetsFromCounts.
+/// - *Total*: written with the results to an output made by lookback::with_total().
 /// - `algorithm`: one of the @ref strategies; without it, lookback::fastest.
 /// - *Stream behaviour*: the scan is enqueued on `stream`. Nothing is allocated, nothing
 ///   synchronises, and the stream may be captured.

@@ -237,8 +237,8 @@ LOOKBACK_HOST_DEVICE Output exclusive_scan_by_key(const Policy &policy, Keys fir
 /// x(1), ... elements begins, and where the last one ends. Not a call of Thrust.
 ///
 /// Counts are added up in the value type of `result`, an integer type; if it is void, in the type
-/// of `x + x`. Without counts, one offset is written. The n + 1 offsets must not overlap the counts.
-/// With a strategy of the catalogue, the call throws: it is not supported.
+/// of `x + x`. Without counts, one offset is written. The n + 1 offsets must not overlap the
+/// counts. With a strategy of the catalogue, the call throws: it is not supported.
 /// @returns the end of the offsets, `result` + n + 1
 LOOKBACK_NO_EXECUTION_CHECK
 template <class Policy, class Counts, class Offsets, detail::if_policy<Policy> = 0>

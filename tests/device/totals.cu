@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Every path of a scan that also writes its total, forced at every length: offsets from counts.
+// Every path of a scan that also writes its total, forced at every length: offsets from counts, and
+// lookback::with_total.
 #include <lookback/device_scan.cuh>
 
 #include <support/check_paths.cuh>
 #include <support/operators.hpp>
+#include <support/serial_reference.hpp>
+#include <support/tree_reference.hpp>
 
 namespace {
 
@@ -36,4 +39,52 @@ TEST_CASE_TEMPLATE("totals: offsets from counts", Types, offsets<std::int32_t, s
     test::check_paths<Offset>(counts, test::serial_exclusive(wide, test::plus<Offset>{}, Offset{0}),
                               random, from_counts);
   }
+}
+
+/// The bits of the last result, or of the last result and the last item.
+TEST_CASE_TEMPLATE("totals: of inclusive and exclusive scans", T, std::int8_t, float, double) {
+  TEST_RANDOM(random);
+  const lookback::plus op{};
+  const T init = T(3);
+  std::int64_t n = 0;
+  const auto inclusive = [&](const T *x, T *y) {
+    return detail::device_problem::scan_from<true>(x, lookback::with_total(y, y + n), op, init);
+  };
+  const auto exclusive = [&](const T *x, T *y) {
+    return detail::device_problem::scan_from<false>(x, lookback::with_total(y, y + n), op, init);
+  };
+  using accumulator = typename decltype(inclusive(nullptr, nullptr))::accumulator;
+  const test::plus<accumulator> sum{};
+  for (const std::size_t length : test::lengths(sizeof(T), random, inclusive(nullptr, nullptr))) {
+    n = static_cast<std::int64_t>(length);
+    const auto in = test::random_values<T>(length, random);
+    const auto items = test::converted<accumulator>(in);
+    auto expected = test::tree_scan<accumulator>(items, sum, init, true, sizeof(T), sizeof(T));
+    expected.push_back(length == 0 ? init : expected.back());
+    test::check_paths<T>(in, test::converted<T>(expected), random, inclusive);
+    expected = test::tree_scan<accumulator>(items, sum, init, false, sizeof(T), sizeof(T));
+    expected.push_back(length == 0 ? init : sum(expected.back(), items.back()));
+    test::check_paths<T>(in, test::converted<T>(expected), random, exclusive);
+  }
+}
+
+TEST_CASE("lookback::with_total: to memory of the host, and without an initial value") {
+  TEST_RANDOM(random);
+  std::int64_t *total = nullptr;
+  REQUIRE_CUDA(cudaMallocHost(&total, sizeof(*total)));
+  for (const std::size_t n : test::to_try({0, 1, 5000 + random() % 1000000}, random)) {
+    INFO("n = ", n);
+    const auto in = test::random_values<std::int32_t>(n, random);
+    const auto expected = test::serial_inclusive(in, test::plus<std::int32_t>{});
+    const test::guarded_buffer<std::int32_t> from(in), to(n);
+    *total = 77;
+    test::two_phases([&](void *temporary, std::size_t &bytes) {
+      return lookback::DeviceScan::InclusiveSum(temporary, bytes, from.data(),
+                                                lookback::with_total(to.data(), total), n);
+    });
+    CHECK_EQ(test::first_difference(to.download(), expected), test::nowhere);
+    CHECK(to.guards_intact());
+    CHECK_EQ(*total, n == 0 ? 77 : expected.back());
+  }
+  REQUIRE_CUDA(cudaFreeHost(total));
 }

@@ -59,6 +59,7 @@ T *plain_memory(volatile T *memory) {
 /// types are numbers, or if a Result cannot be assigned to its elements.
 template <class Result, class Iterator>
 auto output_of(Iterator iterator) {
+  static_assert(!has_total<Iterator>, "lookback::with_total: scans by key have no total");
   const auto output = plain_memory(iterator);
   using plain = std::decay_t<decltype(output)>;
   if constexpr (std::is_pointer<plain>::value) {

@@ -66,6 +66,11 @@ struct output_with_total {
   Total total;
 };
 
+template <class Output>
+inline constexpr bool has_total = false;
+template <class Output, class Total>
+inline constexpr bool has_total<output_with_total<Output, Total>> = true;
+
 /// As Sink, and writes the total of the scan to `*total`, for callers that also need the reduction.
 template <class Sink, class Total>
 struct total_sink : Sink {
@@ -82,5 +87,28 @@ struct total_sink : Sink {
 };
 
 } // namespace detail
+
+/// The output of a scan that also writes its total, init . x(0) . x(1) ... x(num_items - 1).
+///
+/// lookback::DeviceScan accepts it as `d_out`, in calls without keys:
+///
+/// @code
+/// lookback::DeviceScan::InclusiveSum(temporary, bytes, in, lookback::with_total(out, total), n);
+/// @endcode
+///
+/// The kernel that writes the results also writes the total. Its bits are those of the last result
+/// of the inclusive scan, or of y(num_items - 1) . x(num_items - 1) of the exclusive one, as an
+/// accumulator. Without items, it is init; if there is no initial value either, nothing is written.
+/// With a strategy of the catalogue, the call returns `cudaErrorNotSupported`.
+///
+/// @param output  where the results go
+/// @param total   where the total goes, an iterator of one element: in device memory, or in pinned
+///                host memory. The element must be no part of the input or the output.
+/// @ingroup cub_scans
+template <class Output, class Total>
+detail::output_with_total<Output, Total> with_total(Output output, Total total) {
+  return {output, total};
+}
+
 } // namespace LOOKBACK_ABI
 } // namespace lookback
