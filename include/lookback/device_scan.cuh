@@ -40,7 +40,8 @@ inline namespace LOOKBACK_ABI {
 /// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 launches
 ///   nothing, except for a total or by OffsetsFromCounts.
 /// - *Total*: written with the results to an output made by lookback::with_total().
-/// - `algorithm`: one of the @ref strategies; without it, lookback::fastest.
+/// - `algorithm`: one of the @ref strategies; without it, lookback::fastest. In calls without keys
+///   it may follow lookback::reverse, which scans from the last element to the first.
 /// - *Stream behaviour*: the scan is enqueued on `stream`. Nothing is allocated, nothing
 ///   synchronises, and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` if `num_items` is negative or needs more than 2^31 - 1 tiles
@@ -257,6 +258,8 @@ public:
   static cudaError_t OffsetsFromCounts(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                        Counts d_counts, Offsets d_offsets, Count num_counts,
                                        cudaStream_t stream = nullptr, Algorithm...) {
+    static_assert(!(std::is_same<Algorithm, reverse_t>::value || ...),
+                  "lookback::DeviceScan::OffsetsFromCounts: offsets have no reverse");
     const std::int64_t n = detail::item_count(num_counts);
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::offsets(d_counts, d_offsets, n), n,

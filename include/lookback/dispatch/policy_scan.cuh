@@ -49,6 +49,9 @@ LOOKBACK_HOST_DEVICE inline cudaStream_t stream_here(cudaStream_t stream) {
 /// its memory; everything else as without it.
 template <class Policy, class Algorithm>
 class algorithm_policy : public lookback::execution_policy<algorithm_policy<Policy, Algorithm>> {
+  static_assert(!std::is_same<Algorithm, reverse_t>::value,
+                "lookback::reverse: pass reverse iterators to scans with a policy");
+
 public:
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE algorithm_policy(const Policy &policy, const Algorithm &algorithm)
