@@ -149,3 +149,50 @@ TEST_CASE("offsets from counts") {
     check_offsets<std::int64_t>(one, words);
   });
 }
+
+/// From the end: items from memory at any alignment, in place or not.
+template <class T, class Operator>
+void check_reverse(test::trial &one, const std::vector<T> &elements, Operator op) {
+  namespace core = lookback::detail;
+  const test::tree_sizes size(sizeof(T), sizeof(T));
+  const std::size_t n = test::pick_size(one, size, elements.size());
+  const std::size_t shift_in = one.random() % 17, shift_out = one.random() % 17;
+  const bool in_place = one.random() % 4 == 0;
+  INFO("n = ", n, ", tile = ", size.tile, ", shifts ", shift_in, ", ", shift_out);
+  std::vector<T> items(elements.begin(), elements.begin() + n), expected;
+  for (const T &item : items)
+    expected.push_back(expected.empty() ? item : static_cast<T>(op(expected.back(), item)));
+  std::reverse(items.begin(), items.end());
+  std::reverse(expected.begin(), expected.end());
+  test::guarded_buffer<T> x(n, shift_in, elements.back()), elsewhere(n, shift_out, elements.back());
+  std::copy(items.begin(), items.end(), x.data());
+  test::guarded_buffer<T> &y = in_place ? x : elsewhere;
+  const T *const from = x.data();
+  const auto problem =
+      core::from_the_end(core::make_problem<true, T>(from, y.data(), op, core::no_initial{}),
+                         static_cast<std::int64_t>(n));
+  static_assert(core::can_stage<decltype(problem)>, "bytes are staged");
+  const auto how = n > size.tile ? one.random() % 3 : 0;
+  if (how == 0) test::scan<2>(problem, n, one.schedule);
+  if (how == 1) test::scan_ahead<test::look_ahead_by<3, 2, 2, 4, 2>>(problem, n, 3, one.schedule);
+  if (how == 2)
+    test::scan_ahead<test::load_ahead_by<4, 2, 4, 2, 2, 2>>(problem, n, 3, one.schedule);
+  REQUIRE_EQ(test::first_difference(y.results(), expected), test::nowhere);
+  REQUIRE(y.intact());
+}
+TEST_CASE("from the end") {
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::uint16_t> halves;
+  std::vector<std::uint32_t> words;
+  std::vector<test::brackets> brackets;
+  for (unsigned i = 0; i < 3 * 16384; ++i) bytes.push_back(static_cast<std::uint8_t>(i * 37 + 1));
+  for (unsigned i = 0; i < 3 * 8192; ++i) halves.push_back(static_cast<std::uint16_t>(i * 37 + 1));
+  for (unsigned i = 0; i < 3 * 4096; ++i) words.push_back(i * 30011);
+  for (unsigned i = 0; i < 3 * 2048; ++i) brackets.push_back({i * 7 % 4, i * 5 % 3});
+  test::for_each_trial(20, [&](test::trial &one) {
+    check_reverse(one, bytes, lookback::plus{});
+    check_reverse(one, halves, lookback::plus{});
+    check_reverse(one, words, lookback::plus{});
+    check_reverse(one, brackets, test::concatenate_brackets{});
+  });
+}

@@ -34,6 +34,24 @@ struct stored_value<reversed<Value *>, Fallback> {
   using type = Value;
 };
 
+/// Whether an iterator counts elements of memory from their end.
+template <class Iterator>
+inline constexpr bool counts_from_end = false;
+template <class T>
+inline constexpr bool counts_from_end<reversed<T *>> = true;
+/// Whether an iterator counts elements of memory, from their begin or from their end.
+template <class Iterator>
+inline constexpr bool is_memory = std::is_pointer<Iterator>::value || counts_from_end<Iterator>;
+/// That begin or end.
+template <class T>
+LOOKBACK_HOST_DEVICE T *address_of(T *memory) {
+  return memory;
+}
+template <class T>
+LOOKBACK_HOST_DEVICE T *address_of(const reversed<T *> &memory) {
+  return memory.base();
+}
+
 template <class Output, class Project>
 auto reversed_sink(const dense<Output, Project> &sink, std::ptrdiff_t n) {
   return dense<reversed<Output>, Project>{reversed<Output>(sink.output + n), sink.project};

@@ -54,8 +54,8 @@ struct reverse_t {};
 ///
 ///     y(i) = init . x(n - 1) . x(n - 2) ... x(i), or without the last factor when exclusive
 ///
-/// An argument behind the stream of the two-phase calls of lookback::DeviceScan without keys, before
-/// a strategy if there is one:
+/// An argument of the two-phase calls of lookback::DeviceScan without keys, behind the stream and
+/// before a strategy if there is one:
 ///
 /// @code
 /// lookback::DeviceScan::InclusiveSum(temporary, bytes, in, out, n, stream, lookback::reverse);
