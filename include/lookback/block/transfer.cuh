@@ -62,10 +62,9 @@ LOOKBACK_DEVICE lane_vector<T, E> mirrored(const lane_vector<T, E> &vector) {
     constexpr int count = decltype(vector.words)::count;
     LOOKBACK_UNROLL
     for (int w = 0; w < count; ++w) {
-      const std::uint32_t word = vector.words.words[count - 1 - w],
-                          halves = simt::shift_right(word, word, 16);
+      const std::uint32_t word = vector.words.words[count - 1 - w];
       result.words.words[w] =
-          sizeof(T) == 2 ? halves : (halves & 0x00ff00ff) << 8 | (halves >> 8 & 0x00ff00ff);
+          sizeof(T) == 1 ? simt::reverse_bytes(word) : simt::shift_right(word, word, 16);
     }
   } else {
     LOOKBACK_UNROLL
