@@ -9,7 +9,8 @@
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 
-/// Scans of device memory with the names and parameters of `cub::DeviceScan`.
+/// Scans of device memory with the names and parameters of `cub::DeviceScan`, and
+/// OffsetsFromCounts().
 ///
 /// @code
 /// std::size_t bytes = 0;
@@ -37,8 +38,10 @@ inline namespace LOOKBACK_ABI {
 /// - *Initial value*: a value; or, except by key, a lookback::FutureValue, a `cub::FutureValue` or
 ///   a `cuda::args::deferred`, which is read on the device in stream order.
 /// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 launches
-///   nothing.
-/// - `algorithm`: one of the @ref strategies; without it, lookback::fastest.
+///   nothing, except for a total or by OffsetsFromCounts.
+/// - *Total*: written with the results to an output made by lookback::with_total().
+/// - `algorithm`: one of the @ref strategies; without it, lookback::fastest. In calls without keys
+///   it may follow lookback::reverse, which scans from the last element to the first.
 /// - *Stream behaviour*: the scan is enqueued on `stream`. Nothing is allocated, nothing
 ///   synchronises, and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` if `num_items` is negative or needs more than 2^31 - 1 tiles
@@ -93,6 +96,7 @@ public:
   using one_phase_scan::InclusiveScanInit;
   using one_phase_scan::InclusiveSum;
   using one_phase_scan::InclusiveSumByKey;
+  using one_phase_scan::OffsetsFromCounts;
 
   /// y(i) = x(0) + x(1) + ... + x(i - 1), y(0) = 0
   ///
@@ -236,6 +240,30 @@ public:
         d_temp_storage, temp_storage_bytes,
         problem::scan_from<true>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
         detail::launcher(stream));
+  }
+
+  /// y(0) = 0, y(i) = x(0) + x(1) + ... + x(i - 1) for i <= num_counts: where each of several parts
+  /// with x(0), x(1), ... elements begins, and where the last one ends. Not a call of CUB.
+  ///
+  /// @code
+  /// lookback::DeviceScan::OffsetsFromCounts(temporary, bytes, degrees, row_offsets, rows, stream);
+  /// @endcode
+  ///
+  /// Counts are added up in the value type of `d_offsets`, an integer type; if it is void, in the
+  /// type of `x + x`. The same kernel writes all num_counts + 1 offsets; without counts, it writes
+  /// one. The offsets must not overlap the counts. With a strategy of the catalogue, the call
+  /// returns `cudaErrorNotSupported`.
+  template <class Counts, class Offsets, class Count, class... Algorithm,
+            detail::if_no_stream<Count> = 0>
+  static cudaError_t OffsetsFromCounts(void *d_temp_storage, std::size_t &temp_storage_bytes,
+                                       Counts d_counts, Offsets d_offsets, Count num_counts,
+                                       cudaStream_t stream = nullptr, Algorithm...) {
+    static_assert(!(std::is_same<Algorithm, reverse_t>::value || ...),
+                  "lookback::DeviceScan::OffsetsFromCounts: offsets have no reverse");
+    const std::int64_t n = detail::item_count(num_counts);
+    return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
+                                          problem::offsets(d_counts, d_offsets, n), n,
+                                          detail::launcher(stream));
   }
 
   /// y(i) = x(s) + ... + x(i - 1), y(s) = 0

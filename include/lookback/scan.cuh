@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The 16 scans of Thrust as free functions. `thrust::inclusive_scan` and its siblings find them
-// through argument-dependent lookup when the policy is one of lookback's.
+// The 16 scans of Thrust as free functions, and offsets from counts. `thrust::inclusive_scan` and
+// its siblings find them through argument-dependent lookup when the policy is one of lookback's.
 #pragma once
 
 #include <lookback/dispatch/scan_call.cuh>
@@ -26,8 +26,8 @@ using if_policy =
 inline namespace LOOKBACK_DEFAULT_STREAM {
 
 /// @addtogroup thrust_scans
-/// Thrust's 16 scans as functions of lookback. `thrust::inclusive_scan` and its siblings call them
-/// when the policy is one of lookback's.
+/// Thrust's 16 scans as functions of lookback, and offsets_from_counts(). `thrust::inclusive_scan`
+/// and its siblings call them when the policy is one of lookback's.
 ///
 /// @code
 /// lookback::inclusive_scan(lookback::par.on(stream), first, last, result, op);
@@ -231,6 +231,27 @@ LOOKBACK_HOST_DEVICE Output exclusive_scan_by_key(const Policy &policy, Keys fir
                                                   Equal equal, Operator op) {
   return detail::scan_call<detail::scan_by_key<false, Init>>(policy, last - first, result, first,
                                                              values, equal, op, init);
+}
+
+/// y(0) = 0, y(i) = x(0) + x(1) + ... + x(i - 1) for i <= n: where each of several parts with x(0),
+/// x(1), ... elements begins, and where the last one ends. Not a call of Thrust.
+///
+/// Counts are added up in the value type of `result`, an integer type; if it is void, in the type
+/// of `x + x`. Without counts, one offset is written. The n + 1 offsets must not overlap the
+/// counts. With a strategy of the catalogue, the call throws: it is not supported.
+/// @returns the end of the offsets, `result` + n + 1
+LOOKBACK_NO_EXECUTION_CHECK
+template <class Policy, class Counts, class Offsets, detail::if_policy<Policy> = 0>
+LOOKBACK_HOST_DEVICE Offsets offsets_from_counts(const Policy &policy, Counts first, Counts last,
+                                                 Offsets result) {
+  const std::ptrdiff_t n = last - first > 0 ? last - first : 0;
+  if constexpr (detail::is_host_policy<Policy>::value) { // the CPU does not compute totals
+    using T = detail::offset_t<Counts, Offsets>;
+    detail::serial_store(result, 0, T{});
+    return detail::scan_call<detail::plain_scan<true, T>>(policy, n, result + 1, first, plus{});
+  } else {
+    return detail::scan_call<detail::offsets_scan>(policy, n, result, first, result + n) + 1;
+  }
 }
 
 /// @}

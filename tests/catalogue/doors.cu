@@ -5,6 +5,7 @@
 
 #include <support/allocator.cuh>
 #include <support/capture.cuh>
+#include <support/device_call.cuh>
 #include <support/operators.hpp>
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
@@ -209,6 +210,31 @@ TEST_CASE("catalogue: what cannot run names the limit") {
   CHECK_CUDA(
       DeviceScan::InclusiveSum(storage.data(), bytes, x.data(), x.data(), 0, nullptr, small{}));
   CHECK_CUDA(cudaDeviceSynchronize());
+}
+
+TEST_CASE("catalogue: from the end, and no totals") {
+  TEST_RANDOM(random);
+  using strategy = chained<>;
+  const auto in = test::random_values<std::uint32_t>(n, random);
+  auto expected = test::serial_inclusive(std::vector<std::uint32_t>(in.rbegin(), in.rend()),
+                                         test::compose_words{});
+  std::reverse(expected.begin(), expected.end());
+  const test::guarded_buffer<std::uint32_t> x(in), y(n + 1);
+  test::two_phases([&](void *storage, std::size_t &bytes) {
+    return DeviceScan::InclusiveScan(storage, bytes, x.data(), y.data(), test::compose_words{}, n,
+                                     nullptr, lookback::reverse, strategy{});
+  });
+  auto results = y.download();
+  results.pop_back();
+  CHECK_EQ(test::first_difference(results, expected), test::nowhere);
+  char storage = 0;
+  std::size_t bytes = 1;
+  CHECK_EQ(
+      DeviceScan::OffsetsFromCounts(&storage, bytes, x.data(), y.data(), n, nullptr, strategy{}),
+      cudaErrorNotSupported);
+  CHECK_THROWS_AS(
+      lookback::offsets_from_counts(par.with(strategy{}), x.data(), x.data() + n, y.data()),
+      thrust::system_error);
 }
 
 namespace {

@@ -195,6 +195,45 @@ TEST_CASE("DeviceScan: in place") {
   }
 }
 
+TEST_CASE("DeviceScan::OffsetsFromCounts: in two phases and in one") {
+  TEST_RANDOM(random);
+  for (const std::size_t n : test::to_try({0, 1, 5, 1000 + random() % 1000000}, random)) {
+    INFO("n = ", n);
+    const auto counts = test::random_values<std::int32_t>(n, random);
+    std::vector<std::int64_t> expected(1, 0);
+    for (const std::int64_t count : counts) expected.push_back(expected.back() + count);
+    const test::guarded_buffer<std::int32_t> device_counts(counts, random() % 4);
+    test::guarded_buffer<std::int64_t> offsets(n + 1, random() % 2);
+    const auto check = [&] {
+      CHECK_EQ(test::first_difference(offsets.download(), expected), test::nowhere);
+      CHECK(offsets.guards_intact());
+      offsets.poison();
+    };
+    test::two_phases([&](void *temporary, std::size_t &bytes) {
+      return DeviceScan::OffsetsFromCounts(temporary, bytes, device_counts.data(), offsets.data(),
+                                           n);
+    });
+    check();
+    test::two_phases([&](void *temporary, std::size_t &bytes) {
+      return DeviceScan::OffsetsFromCounts(temporary, bytes, device_counts.data(), offsets.data(),
+                                           n, nullptr, lookback::look_ahead{});
+    });
+    check();
+    REQUIRE_CUDA(DeviceScan::OffsetsFromCounts(device_counts.data(), offsets.data(), n));
+    check();
+    // Not a kernel for the offsets and another for the last one.
+    test::stream s;
+    test::captured graph(s, [&] {
+      REQUIRE_CUDA(DeviceScan::OffsetsFromCounts(device_counts.data(), offsets.data(),
+                                                 n < 1000 ? n : 1000, s));
+    });
+    CHECK_EQ(graph.nodes(), 1);
+  }
+  std::size_t bytes = 0;
+  std::int64_t *const none = nullptr;
+  CHECK_EQ(DeviceScan::OffsetsFromCounts(nullptr, bytes, none, none, -1), cudaErrorInvalidValue);
+}
+
 namespace {
 
 template <class Count>

@@ -2,7 +2,7 @@
 // Calls that must not compile: each gives one error, by the message that refused_calls.cmake
 // counts.
 #include <lookback/device_scan.cuh>
-#include <lookback/scan.cuh>
+#include <lookback/execution_policy.cuh>
 
 #include <thrust/system/cuda/execution_policy.h>
 
@@ -46,3 +46,19 @@ void initial_values_of_another_type(void *storage, std::size_t &bytes, const int
   DeviceScan::InclusiveScanInit<const int *, int *, lookback::plus, short>(storage, bytes, in, out,
                                                                            {}, later, 5); // 2
 }
+
+void totals_by_key(void *storage, std::size_t &bytes, const int *in, int *out) {
+  DeviceScan::InclusiveSumByKey(storage, bytes, in, in, lookback::with_total(out, out), 5); // 1
+}
+
+void reverse_by_key(void *storage, std::size_t &bytes, const int *in, int *out) {
+  DeviceScan::InclusiveSumByKey(storage, bytes, in, in, out, 5, lookback::equal_to{}, nullptr,
+                                lookback::reverse); // 1
+}
+
+void offsets(void *storage, std::size_t &bytes, const int *in, float *numbers, long *out) {
+  DeviceScan::OffsetsFromCounts(storage, bytes, in, numbers, 5);                         // 1
+  DeviceScan::OffsetsFromCounts(storage, bytes, in, out, 5, nullptr, lookback::reverse); // 1
+}
+
+void reverse_by_policy() { (void)lookback::par.with(lookback::reverse); } // 1

@@ -10,6 +10,11 @@ namespace {
 
 TEST_FUNCTIONS(free_functions, lookback);
 
+__global__ void offsets_in_kernel(const test::word *first, const test::word *last,
+                                  test::word *result) {
+  lookback::offsets_from_counts(lookback::par, first, last, result);
+}
+
 /// With each policy: the results, and in a captured stream whose kernels they came from.
 template <class Call>
 void check_policies(const char *call_name, test::guarded_buffer<test::word> &out,
@@ -64,6 +69,31 @@ TEST_CASE(
     };
     test::visit_scans<free_functions>(in, check);
     test::visit_scans_by_key<free_functions>(keys, in, check);
+  }
+}
+
+TEST_CASE("lookback::offsets_from_counts: every policy, the CPU, and a kernel") {
+  TEST_RANDOM(random);
+  for (const std::size_t n : test::to_try({0, 1, 2 + random() % 100000, 1 << 20 | 1}, random)) {
+    const test::words counts = test::random_values<test::word>(n, random);
+    test::words expected(1, 0);
+    for (const test::word count : counts) expected.push_back(expected.back() + count);
+    const test::guarded_buffer<test::word> device_counts(counts);
+    test::guarded_buffer<test::word> out(n + 1);
+    const test::word *const first = device_counts.data(), *const last = first + n;
+    check_policies("offsets_from_counts", out, expected, [&](const auto &policy) {
+      return lookback::offsets_from_counts(policy, first, last, out.data());
+    });
+    test::words on_host(n + 1);
+    CHECK(lookback::offsets_from_counts(lookback::host, counts.begin(), counts.end(),
+                                        on_host.begin()) == on_host.end());
+    CHECK_EQ(test::first_difference(on_host, expected), test::nowhere);
+    if (n > 100000) continue;
+    out.poison();
+    offsets_in_kernel<<<1, 1>>>(first, last, out.data());
+    REQUIRE_CUDA(cudaGetLastError());
+    CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
+    CHECK(out.guards_intact());
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where does every vertex's row start in the compressed sparse rows of a graph? A histogram of the
-// edges' sources gives the degrees, their exclusive scan the row offsets.
+// edges' sources gives the degrees, and the degrees give the row offsets.
 //
 //   csr_offsets FILE [VERTEX]   edges from a text file
 //   csr_offsets --random SEED   a million random edges between 2^16 vertices
@@ -15,7 +15,6 @@
 #include <thrust/copy.h>
 #include <thrust/extrema.h>
 #include <thrust/reduce.h>
-#include <thrust/scan.h>
 #include <thrust/scatter.h>
 #include <thrust/sort.h>
 
@@ -64,11 +63,11 @@ graph random_graph(std::uint64_t seed) {
 /// offsets[v] is the number of edges whose source is below v; the last offset is the number of
 /// edges.
 struct csr {
-  example::vector<std::uint64_t> degrees, offsets; // vertices + 1
+  example::vector<std::uint64_t> degrees, offsets; // (vertices), (vertices + 1)
 };
 
 csr row_offsets(const graph &g) {
-  csr rows{example::vector<std::uint64_t>(g.vertices + 1),
+  csr rows{example::vector<std::uint64_t>(g.vertices),
            example::vector<std::uint64_t>(g.vertices + 1)};
 
   // Histogram: equal sources side by side, then the length of every run.
@@ -81,8 +80,8 @@ csr row_offsets(const graph &g) {
   thrust::scatter(example::policy, counts.begin(), runs.second, present.begin(),
                   rows.degrees.begin());
 
-  thrust::exclusive_scan(example::policy, rows.degrees.begin(), rows.degrees.end(),
-                         rows.offsets.begin());
+  lookback::offsets_from_counts(example::policy, rows.degrees.begin(), rows.degrees.end(),
+                                rows.offsets.begin());
   return rows;
 }
 

@@ -145,3 +145,28 @@ TEST_CASE("lookback::host: accumulates in Thrust's types") {
                                   std::int64_t{1} << 40);
   });
 }
+
+TEST_CASE_TEMPLATE("lookback::offsets_from_counts on the host", Count, std::uint8_t, std::int32_t,
+                   std::int64_t) {
+  TEST_RANDOM(random);
+  using Offset = std::int64_t;
+  for (const std::size_t n : test::edge_sizes(8, 8, std::size_t{1} << 18, random)) {
+    INFO("n = ", n);
+    const auto counts = test::random_values<Count>(n, random);
+    std::vector<Offset> expected(1, 0);
+    for (const Count count : counts)
+      expected.push_back(static_cast<Offset>(static_cast<std::uint64_t>(expected.back()) +
+                                             static_cast<std::uint64_t>(count)));
+    test::guarded_vector<Offset> offsets(n + 1, 77);
+    CHECK_EQ(
+        lookback::offsets_from_counts(lookback::host, counts.begin(), counts.end(), offsets.data()),
+        offsets.data() + n + 1);
+    CHECK_EQ(test::first_difference(offsets.values(), expected), test::nowhere);
+    CHECK(offsets.guards_intact());
+  }
+  const std::vector<Count> counts(10, 3);
+  std::vector<Offset> offsets(2, 77);
+  CHECK(lookback::offsets_from_counts(lookback::host, counts.end(), counts.begin(),
+                                      offsets.begin()) == offsets.begin() + 1);
+  CHECK(offsets == std::vector<Offset>{0, 77});
+}

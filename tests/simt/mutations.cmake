@@ -259,6 +259,15 @@ mutation("staged keys at the boundaries read in place"
          REPLACE staged-key "row == 0 && input.saves_keys()" "false")
 
 mutation("the total taken from every vector" REPLACE total "is_last" "left > 0")
+mutation("a total that counts integers behind the last one"
+         REPLACE parts-total " && w * parts + k < count" "")
+mutation("a total one place too far" REPLACE total-place "*total" "total[1]")
+mutation("rows from the end read from the begin"
+         REPLACE mirrored-row "shape::tile_rows - 1 - row" "row")
+mutation("vectors from the end stored from the begin"
+         REPLACE from-end "last_lane - simt::lane_index()" "simt::lane_index()")
+mutation("no total of no items" REPLACE no-items "set_total(static_cast<T>(problem.initial.value))"
+                                        "set_nothing()")
 
 # ---- the wave ------------------------------------------------------------------------------------
 mutations_of(races_wave.cpp)

@@ -91,7 +91,7 @@ void check_total(test::trial &one, const std::vector<In> &elements) {
   const auto given = core::make_problem<Inclusive, T>(
       elements.data(), output.data(), lookback::plus{}, core::initial_value<T>{expected});
   using dense = typename std::decay_t<decltype(given)>::sink_type;
-  using sink = core::with_total<dense, T>;
+  using sink = core::total_sink<dense, T *>;
   const core::scan_problem<Inclusive, T, const In *, lookback::plus, core::initial_value<T>, sink>
       problem(given.input, given.op, given.initial, sink{given.sink, total.data()});
   if (one.random() % 2 == 0 && n > size.tile && core::can_look_ahead<decltype(problem)>::value)
@@ -118,5 +118,90 @@ TEST_CASE("a sink that wants the total") {
     check_total<std::uint8_t, false>(one, bytes);
     check_total<std::uint64_t, false>(one, wide);
     check_total<std::uint64_t, true>(one, large);
+  });
+}
+
+/// Offsets from counts: one result more than there are items, for no items, too.
+template <class Offset, class Count>
+void check_offsets(test::trial &one, const std::vector<Count> &counts) {
+  namespace core = lookback::detail;
+  const Offset guard{77};
+  const test::tree_sizes size(sizeof(Count), sizeof(Offset));
+  const std::size_t n = one.random() % 8 == 0 ? 0 : test::pick_size(one, size, counts.size());
+  INFO("n = ", n, ", tile = ", size.tile);
+  std::vector<Offset> offsets(n + 2, guard), expected(1, Offset{0});
+  for (std::size_t i = 0; i < n; ++i) expected.push_back(expected.back() + counts[i]);
+  expected.push_back(guard);
+  const auto problem = core::make_offsets(counts.data(), offsets.data(), offsets.data() + n);
+  if (one.random() % 2 == 0 && n > size.tile)
+    test::scan_ahead<test::look_ahead_by<3, 2, 2, 4, 2>>(problem, n, 3, one.schedule);
+  else
+    test::scan<1>(problem, n, one.schedule);
+  REQUIRE_EQ(test::first_difference(offsets, expected), test::nowhere);
+}
+TEST_CASE("offsets from counts") {
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::int32_t> words;
+  for (int i = 0; i < 3 * 4096; ++i) bytes.push_back(static_cast<std::uint8_t>(i * 37 + 1));
+  for (int i = 0; i < 3 * 2048; ++i) words.push_back(i * 30011);
+  test::for_each_trial(20, [&](test::trial &one) {
+    check_offsets<std::uint32_t>(one, bytes);
+    check_offsets<std::int64_t>(one, words);
+  });
+}
+
+/// From the end: items from memory at any alignment.
+template <class T, class Operator>
+void check_reverse(test::trial &one, const std::vector<T> &elements, Operator op) {
+  namespace core = lookback::detail;
+  const test::tree_sizes size(sizeof(T), sizeof(T));
+  const std::size_t n = test::pick_size(one, size, elements.size());
+  const std::size_t shift_in = one.random() % 17, shift_out = one.random() % 17;
+  INFO("n = ", n, ", tile = ", size.tile, ", shifts ", shift_in, ", ", shift_out);
+  std::vector<T> items(elements.begin(), elements.begin() + n), expected;
+  for (const T &item : items)
+    expected.push_back(expected.empty() ? item : static_cast<T>(op(expected.back(), item)));
+  std::reverse(items.begin(), items.end());
+  std::reverse(expected.begin(), expected.end());
+  test::guarded_buffer<T> x(n, shift_in, elements.back()), elsewhere(n, shift_out, elements.back());
+  std::copy(items.begin(), items.end(), x.data());
+  // Not in place if the end is misaligned: copies then take bytes of a neighbouring tile, and drop
+  // them, while its results are written.
+  const bool aligned = reinterpret_cast<std::uintptr_t>(x.data() + n) % 16 == 0;
+  test::guarded_buffer<T> &y = aligned && one.random() % 2 == 0 ? x : elsewhere;
+  const T *const from = x.data();
+  const auto problem =
+      core::from_the_end(core::make_problem<true, T>(from, y.data(), op, core::no_initial{}),
+                         static_cast<std::int64_t>(n));
+  static_assert(core::can_stage<decltype(problem)>, "bytes are staged");
+  const auto how = n > size.tile ? one.random() % 3 : 0;
+  if constexpr (core::can_look_ahead<decltype(problem)>::value) {
+    if (how == 1) test::scan_ahead<test::look_ahead_by<3, 2, 2, 4, 2>>(problem, n, 3, one.schedule);
+    if (how == 2)
+      test::scan_ahead<test::load_ahead_by<4, 2, 4, 2, 2, 2>>(problem, n, 3, one.schedule);
+  }
+  if (how == 0 || !core::can_look_ahead<decltype(problem)>::value)
+    test::scan<2>(problem, n, one.schedule);
+  REQUIRE_EQ(test::first_difference(y.results(), expected), test::nowhere);
+  REQUIRE(y.intact());
+}
+TEST_CASE("from the end") {
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::uint16_t> halves;
+  std::vector<std::uint32_t> words;
+  std::vector<test::brackets> brackets;
+  std::vector<test::long_interval> structs; // no vectors
+  for (unsigned i = 0; i < 3 * 16384; ++i) bytes.push_back(static_cast<std::uint8_t>(i * 37 + 1));
+  for (unsigned i = 0; i < 3 * 8192; ++i) halves.push_back(static_cast<std::uint16_t>(i * 37 + 1));
+  for (unsigned i = 0; i < 3 * 4096; ++i) words.push_back(i * 30011);
+  for (unsigned i = 0; i < 3 * 2048; ++i) brackets.push_back({i * 7 % 4, i * 5 % 3});
+  for (unsigned i = 0; i < 3 * 1024; ++i)
+    structs.push_back(test::make_interval<test::long_interval>({i, i + 1}));
+  test::for_each_trial(20, [&](test::trial &one) {
+    check_reverse(one, bytes, lookback::plus{});
+    check_reverse(one, halves, lookback::plus{});
+    check_reverse(one, words, lookback::plus{});
+    check_reverse(one, brackets, test::concatenate_brackets{});
+    check_reverse(one, structs, test::join_neighbours{});
   });
 }

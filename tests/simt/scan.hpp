@@ -121,7 +121,7 @@ inline constexpr bool follows_tree = true;
 template <class Textbook>
 inline constexpr bool follows_tree<core::first_of<Textbook>> = false;
 
-/// Scans by the first of `Strategies` that takes `n` >= 1 elements on the device `on`. The
+/// Scans by the first of `Strategies` that takes `n` elements on the device `on`. The
 /// temporary storage is as long as was asked for, at an address that the schedule picks, and full
 /// of garbage.
 template <class Strategies, class Problem>
@@ -139,8 +139,9 @@ outcome run_by(const Problem &problem, std::uint64_t n, const emulator::schedule
   const outcome status = Strategies::scan(storage.data() + shift, bytes, problem, length, launch);
   if (status != outcome::launched) return status;
   emulator::run(chosen, stream,
-                follows_tree<Strategies> ? workspace_names<Problem>(storage.data() + shift, n)
-                                         : std::vector<emulator::named_memory>{});
+                follows_tree<Strategies> && n > 0
+                    ? workspace_names<Problem>(storage.data() + shift, n)
+                    : std::vector<emulator::named_memory>{});
   return status;
 }
 /// The same; it must take them.

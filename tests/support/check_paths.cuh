@@ -99,14 +99,14 @@ std::size_t random_shift(Random &random) {
 }
 
 /// Runs `make(in, out)` by every path over `in`, at any alignment, and compares with `expected`,
-/// bit by bit.
+/// which may have more or fewer elements than `in`, bit by bit.
 template <class Out, class In, class Random, class Make>
 void check_paths(const std::vector<In> &in, const std::vector<Out> &expected, Random &random,
                  Make make) {
   const auto n = static_cast<std::int64_t>(in.size());
   const std::size_t shift_in = random_shift(random), shift_out = random_shift(random);
   const guarded_buffer<In> device_in(in, shift_in);
-  guarded_buffer<Out> out(in.size(), shift_out);
+  guarded_buffer<Out> out(expected.size(), shift_out);
   const auto problem = make(static_cast<const In *>(device_in.data()), out.data());
   for (const path by : paths) {
     INFO(name_of(by), ", n = ", n, ", shifted by ", shift_in, " and ", shift_out);

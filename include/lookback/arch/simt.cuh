@@ -259,6 +259,10 @@ LOOKBACK_DEVICE unsigned fetch_increment(unsigned *counter) { return atomicAdd(c
 LOOKBACK_DEVICE std::uint32_t shift_right(std::uint32_t low, std::uint32_t high, int bits) {
   return __funnelshift_r(low, high, static_cast<unsigned>(bits));
 }
+/// The bytes of a word in reverse order.
+LOOKBACK_DEVICE std::uint32_t reverse_bytes(std::uint32_t word) {
+  return __byte_perm(word, 0, 0x0123);
+}
 
 /// Bytes of one vector access: 1, 2, 4, 8 or 16, aligned to its size.
 template <int Bytes>

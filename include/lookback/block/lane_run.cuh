@@ -18,9 +18,9 @@ template <class Problem, class Input = staged_input<typename Problem::input_type
 inline constexpr bool adds_runs = false;
 template <class Problem, class Input>
 inline constexpr bool adds_runs<Problem, Input, std::void_t<typename Input::template element<0>>> =
-    sums_integers<Problem> &&Input::arrays == 1 &&
-    is_wide_integer<typename Input::template element<0>> &&is_wide_integer<
-        typename Problem::accumulator> &&is_wide_integer<typename Problem::stored> &&
+    sums_integers<Problem> &&Input::arrays == 1 && !counts_from_end<typename Problem::input_type> &&
+    is_wide_integer<typename Input::template element<0>> &&
+    is_wide_integer<typename Problem::accumulator> && is_wide_integer<typename Problem::stored> &&
     !Problem::sink_type::needs_item && !Problem::sink_type::wants_total;
 
 /// A lane's run of `Elements` integers T, 1, 2, 4 or 8, among the 32 * Elements of its warp.

@@ -25,8 +25,7 @@ inline constexpr bool
     adds_parts = sums_integers<Problem> &&is_integer<typename Problem::item> &&has_words<Vector> &&
                  sizeof(typename Problem::item) <= 2 &&
                  sizeof(typename Problem::item) * Problem::shape::vector_elements % 4 == 0 &&
-                 sizeof(typename Problem::accumulator) <= 4 && !Problem::sink_type::needs_item &&
-                 !Problem::sink_type::wants_total;
+                 sizeof(typename Problem::accumulator) <= 4 && !Problem::sink_type::needs_item;
 
 /// F of the tree.
 template <class Problem, class Vector, class Operator>
@@ -70,6 +69,8 @@ LOOKBACK_DEVICE void scan_lane(const Problem &problem, maybe<typename Problem::a
         const T scanned = static_cast<T>(Problem::inclusive ? through : before);
         emit(w * parts + k, scanned, scanned);
         before = through;
+        if (Problem::sink_type::wants_total && w * parts + k < count) // mutant: parts-total
+          prefix.set(static_cast<T>(through));
       }
       sum = before;
     }

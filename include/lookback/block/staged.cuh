@@ -26,13 +26,14 @@ LOOKBACK_DEVICE simt::vector_words<Bytes> load_shifted(const unsigned char *addr
   return result;
 }
 
-/// Vector of the lane of a row of T that waits at `row`; `aligned`: to 16 bytes. What is not is
+/// Vector of lane `lane` of a row of T that waits at `row`; `aligned`: to 16 bytes. What is not is
 /// shifted into place, or, unless `Shifts`, gathered: less code, to compile and to fetch, but
 /// slower where that counts. Elements that make no vector are read one by one, at their own stride.
 template <bool Shifts, int E, class T>
-LOOKBACK_DEVICE lane_vector<T, E> staged_vector(const unsigned char *row, bool aligned) {
+LOOKBACK_DEVICE lane_vector<T, E> staged_vector(const unsigned char *row, bool aligned,
+                                                int lane = simt::lane_index()) {
   constexpr int bytes = E * static_cast<int>(sizeof(T));
-  const unsigned char *const mine = row + simt::lane_index() * bytes;
+  const unsigned char *const mine = row + lane * bytes;
   lane_vector<T, E> vector;
   if constexpr (!lane_vector<T, E>::packed) {
     LOOKBACK_UNROLL
@@ -99,6 +100,34 @@ struct staged_input<T *, void> {
 
   private:
     lane_vector<std::remove_cv_t<T>, E> raw_;
+  };
+};
+
+/// Memory from its end: `array(input)` is that end, and the bytes of a tile, of a row and of a
+/// vector wait in the order of memory.
+template <class T>
+struct staged_input<reversed<T *>, void> : staged_input<T *> {
+  using raw = std::remove_cv_t<T>;
+  template <int>
+  LOOKBACK_DEVICE static const T *array(const reversed<T *> &input) {
+    return input.base();
+  }
+
+  template <int E, bool Shifts>
+  class vector {
+  public:
+    LOOKBACK_DEVICE vector(const reversed<T *> &, const unsigned char *const *rows,
+                           const bool *aligned, unsigned, int, int)
+        : raw_(mirrored(staged_vector<Shifts, E, raw>(
+              rows[0], aligned[0], simt::warp_threads - 1 - simt::lane_index()))) {}
+    LOOKBACK_DEVICE auto get(int k) const { return raw_.get(k); }
+    template <class Raw = lane_vector<raw, E>>
+    LOOKBACK_DEVICE auto words() const -> const decltype(Raw::words) & {
+      return raw_.words;
+    }
+
+  private:
+    lane_vector<raw, E> raw_;
   };
 };
 

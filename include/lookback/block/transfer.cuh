@@ -11,7 +11,7 @@
 #pragma once
 
 #include <lookback/arch/simt.cuh>
-#include <lookback/core/monoid.cuh>
+#include <lookback/core/reversed.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -54,19 +54,38 @@ public:
   }
 };
 
+/// The vector with its elements in reverse order.
+template <class T, int E>
+LOOKBACK_DEVICE lane_vector<T, E> mirrored(const lane_vector<T, E> &vector) {
+  lane_vector<T, E> result;
+  if constexpr (lane_vector<T, E>::packed && sizeof(T) < 4 && sizeof(T) * E >= 4) {
+    constexpr int count = decltype(vector.words)::count;
+    LOOKBACK_UNROLL
+    for (int w = 0; w < count; ++w) {
+      const std::uint32_t word = vector.words.words[count - 1 - w];
+      result.words.words[w] =
+          sizeof(T) == 1 ? simt::reverse_bytes(word) : simt::shift_right(word, word, 16);
+    }
+  } else {
+    LOOKBACK_UNROLL
+    for (int k = 0; k < E; ++k) result.set(k, vector.get(E - 1 - k));
+  }
+  return result;
+}
+
 /// Whether rows behind an Iterator can be moved with vector accesses: one a lane, or, if vectors of
 /// elements T are not vectors of memory, in units of 16 bytes that have passed through shared
 /// memory.
 template <class T, class Iterator>
 inline constexpr bool can_move_as_vectors =
-    std::is_pointer<Iterator>::value &&std::is_trivially_copyable<T>::value;
+    is_memory<Iterator> &&std::is_trivially_copyable<T>::value;
 /// Whether the rows of `iterator` can be moved that way: it is also aligned for it. (All rows are
 /// multiples of 16 bytes.)
 template <class T, int E, class Iterator>
 LOOKBACK_DEVICE bool moves_as_vectors(const Iterator &iterator) {
   if constexpr (can_move_as_vectors<T, Iterator>) {
     constexpr std::uintptr_t unit = lane_vector<T, E>::packed ? E * sizeof(T) : 16;
-    return reinterpret_cast<std::uintptr_t>(iterator) % unit == 0;
+    return reinterpret_cast<std::uintptr_t>(address_of(iterator)) % unit == 0;
   } else {
     return false;
   }
@@ -194,13 +213,16 @@ LOOKBACK_DEVICE simt::vector_words<Bytes> shifted(const simt::vector_words<Bytes
 
 /// Writes a whole row, a vector of `Bytes` bytes a lane, to `row`, which is aligned to `Alignment`
 /// bytes but not to Bytes: as aligned vectors, each combined from two lanes. The row begins and
-/// ends with part of a vector. Lane 0 has both: the last bytes of the row, then the first. They are
-/// written as words, by this lane, or byte by byte.
-template <int Alignment, int Bytes>
+/// ends with part of a vector. The first lane has both: the last bytes of the row, then the first.
+/// They are written as words, by this lane, or byte by byte. `FromEnd`: the last lane has the first
+/// vector.
+template <int Alignment, bool FromEnd, int Bytes>
 LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<Bytes> &own) {
-  const int lane = simt::lane_index(),
-            skip = static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % Bytes);
-  const auto mine = shifted<Alignment>(simt::rotate_up(own), own, Bytes - skip);
+  constexpr int first_lane = FromEnd ? simt::warp_threads - 1 : 0;
+  const int skip = static_cast<int>(reinterpret_cast<std::uintptr_t>(row) % Bytes),
+            lane = FromEnd ? first_lane - simt::lane_index() : simt::lane_index();
+  const auto mine = shifted<Alignment>(FromEnd ? simt::rotate_down(own) : simt::rotate_up(own), own,
+                                       Bytes - skip);
   const auto aligned =
       reinterpret_cast<unsigned char *>(reinterpret_cast<std::uintptr_t>(row) / Bytes * Bytes);
   if (lane > 0) simt::store_vector<Bytes>(aligned + Bytes * lane, mine);
@@ -211,10 +233,10 @@ LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<
     for (int w = 0; w < Bytes / 4; ++w)
       if (lane == 0) (4 * w < skip ? last : first)[w] = mine.words[w];
   } else {
-    std::uint32_t word = 0; // of lane 0's vector, the one with byte `lane`
+    std::uint32_t word = 0; // of the first lane's vector, the one with byte `lane`
     LOOKBACK_UNROLL
     for (int w = 0; w < Bytes / 4; ++w) {
-      const auto words = simt::broadcast(mine.words[w], 0);
+      const auto words = simt::broadcast(mine.words[w], first_lane);
       if (lane / 4 == w) word = words;
     }
     if (lane < Bytes)
@@ -241,6 +263,26 @@ LOOKBACK_DEVICE void store_in_units(unsigned char *row, unsigned char *shared,
   }
 }
 
+/// Writes a full row whose first element is the last one in memory, as vectors. Returns whether it
+/// has done so: not where they can be neither stored nor shifted.
+template <bool Shifts, class T, int E>
+LOOKBACK_DEVICE bool store_row_from_end(const reversed<T *> &row, bool as_vectors,
+                                        const lane_vector<T, E> &vector) {
+  constexpr int bytes = lane_vector<T, E>::bytes, last_lane = simt::warp_threads - 1;
+  T *const memory = row.base() - simt::warp_threads * E;
+  if (as_vectors) {
+    simt::store_vector<bytes>(memory + (last_lane - simt::lane_index()) * E, // mutant: from-end
+                              mirrored(vector).words);
+    return true;
+  }
+  if constexpr (bytes >= 4 && E > 1 && sizeof(T) <= (Shifts ? 4 : 2)) {
+    store_shifted<alignof(T), true>(reinterpret_cast<unsigned char *>(memory),
+                                    mirrored(vector).words);
+    return true;
+  }
+  return false;
+}
+
 /// Writes a blocked row; elements from `valid` on are not written. Where vectors may not go,
 /// because they are not aligned there, those of 1- and 2-byte elements are shifted, with `Shifts`
 /// those of 4-byte elements, too (3 % slower than aligned against 10 %: H200, 2^28 i32); wider
@@ -250,6 +292,9 @@ template <int E, bool Through, bool Shifts, class T, class Iterator>
 LOOKBACK_DEVICE void store_row(Iterator row, int valid, bool as_vectors, void *shared,
                                const lane_vector<T, E> &vector) {
   const int lane = simt::lane_index();
+  if constexpr (counts_from_end<Iterator> && lane_vector<T, E>::packed)
+    if (valid == simt::warp_threads * E && store_row_from_end<Shifts>(row, as_vectors, vector))
+      return;
   constexpr bool packed = std::is_pointer<Iterator>::value && lane_vector<T, E>::packed;
   if constexpr (packed) {
     constexpr int bytes = lane_vector<T, E>::bytes;
@@ -260,12 +305,13 @@ LOOKBACK_DEVICE void store_row(Iterator row, int valid, bool as_vectors, void *s
     }
     if constexpr (bytes >= 4 && E > 1 && sizeof(T) <= (Shifts ? 4 : 2)) {
       if (!as_vectors && valid == simt::warp_threads * E) {
-        store_shifted<alignof(T)>(reinterpret_cast<unsigned char *>(row), vector.words);
+        store_shifted<alignof(T), false>(reinterpret_cast<unsigned char *>(row), vector.words);
         return;
       }
     }
   }
-  if constexpr (Through && !packed && can_move_as_vectors<T, Iterator>) {
+  if constexpr (Through && !packed && std::is_pointer<Iterator>::value &&
+                std::is_trivially_copyable<T>::value) {
     if (as_vectors && valid == simt::warp_threads * E) {
       store_in_units(reinterpret_cast<unsigned char *>(row), static_cast<unsigned char *>(shared),
                      vector);

@@ -59,6 +59,7 @@ T *plain_memory(volatile T *memory) {
 /// types are numbers, or if a Result cannot be assigned to its elements.
 template <class Result, class Iterator>
 auto output_of(Iterator iterator) {
+  static_assert(!has_total<Iterator>, "lookback::with_total: scans by key have no total");
   const auto output = plain_memory(iterator);
   using plain = std::decay_t<decltype(output)>;
   if constexpr (std::is_pointer<plain>::value) {
@@ -120,16 +121,44 @@ struct scan_problem {
   LOOKBACK_HOST_DEVICE std::uint64_t tiles() const { return extent.tiles(shape::tile_elements); }
 };
 
+/// The sink of results of type Result: each goes to its own place in `output`.
+template <class Result, class Output>
+auto sink_of(Output output) {
+  const auto to = output_of<Result>(output);
+  return dense<std::decay_t<decltype(to)>>{to, {}};
+}
+template <class Result, class Output, class Total>
+auto sink_of(output_with_total<Output, Total> output) {
+  const auto sink = sink_of<Result>(output.output);
+  const auto total = output_of<Result>(output.total);
+  return total_sink<std::decay_t<decltype(sink)>, std::decay_t<decltype(total)>>{sink, total};
+}
+
 /// A problem without keys: replaces known operators, and adapts the iterators for kernels.
 template <bool Inclusive, class Accumulator, class Input, class Output, class Operator,
           class Initial>
 auto make_problem(Input input, Output output, Operator op, Initial initial) {
   const auto from = plain_memory(input);
-  const auto to = output_of<Accumulator>(output);
-  using sink = dense<std::decay_t<decltype(to)>>;
+  const auto sink = sink_of<Accumulator>(output);
   return scan_problem<Inclusive, Accumulator, std::decay_t<decltype(from)>,
-                      own_operator_t<Operator, Accumulator>, Initial, sink>(
-      from, to_own_operator<Accumulator>(op), initial, sink{to, {}});
+                      own_operator_t<Operator, Accumulator>, Initial, std::decay_t<decltype(sink)>>(
+      from, to_own_operator<Accumulator>(op), initial, sink);
+}
+
+/// The type of offsets, in which they are added up.
+template <class Counts, class Offsets>
+struct offset_type {
+  using type = typename output_value<Offsets, accumulator_t<plus, value_t<Counts>>>::type;
+  static_assert(is_integer<type>, "lookback: offsets must have an integer type");
+};
+template <class Counts, class Offsets>
+using offset_t = typename offset_type<Counts, Offsets>::type;
+/// Offsets from counts: an exclusive sum whose total is the last offset, which goes to `*last`.
+template <class Counts, class Offsets>
+auto make_offsets(Counts counts, Offsets offsets, Offsets last) {
+  using T = offset_t<Counts, Offsets>;
+  return make_problem<false, T>(counts, output_with_total<Offsets, Offsets>{offsets, last}, plus{},
+                                initial_value<T>{T{}});
 }
 
 } // namespace detail

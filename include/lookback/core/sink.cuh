@@ -10,9 +10,9 @@
 //   places_rejected           whether rejected items have results, too
 //   scatters                  whether `output[i] = result` may write elsewhere, or nothing
 //                             (core/runs.cuh)
-//   wants_total               whether the sink also takes the total of a scan of at least one item,
-//                             init . x(0) ... x(n - 1), by set_total(); on the GPU, by default
-//                             strategies only
+//   wants_total               whether the sink also takes the total, init . x(0) ... x(n - 1), by
+//                             set_total(), or by set_nothing() if there is neither an item nor an
+//                             initial value; on the GPU, by default strategies only
 #pragma once
 
 #include <lookback/core/monoid.cuh>
@@ -59,16 +59,56 @@ struct dense {
   Project project;
 };
 
+/// Output of a scan that also has a place for its total.
+template <class Output, class Total>
+struct output_with_total {
+  Output output;
+  Total total;
+};
+
+template <class Output>
+inline constexpr bool has_total = false;
+template <class Output, class Total>
+inline constexpr bool has_total<output_with_total<Output, Total>> = true;
+
 /// As Sink, and writes the total of the scan to `*total`, for callers that also need the reduction.
-template <class Sink, class T>
-struct with_total : Sink {
+template <class Sink, class Total>
+struct total_sink : Sink {
   static constexpr bool wants_total = true;
-  T *total;
+  Total total;
 
   LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE void set_total(const T &value) const { *total = value; }
+  template <class T>
+  LOOKBACK_HOST_DEVICE void set_total(const T &value) const {
+    *total = static_cast<typename stored_value<Total, T>::type>(value); // mutant: total-place
+  }
+  /// An operator has no known identity.
+  LOOKBACK_HOST_DEVICE void set_nothing() const {}
 };
 
 } // namespace detail
+
+/// The output of a scan that also writes its total, init . x(0) . x(1) ... x(num_items - 1).
+///
+/// lookback::DeviceScan accepts it as `d_out`, in calls without keys:
+///
+/// @code
+/// lookback::DeviceScan::InclusiveSum(temporary, bytes, in, lookback::with_total(out, total), n);
+/// @endcode
+///
+/// The kernel that writes the results also writes the total. Its bits are those of the last result
+/// of the inclusive scan, or of y(num_items - 1) . x(num_items - 1) of the exclusive one, as an
+/// accumulator. Without items, it is init; if there is no initial value either, nothing is written.
+/// With a strategy of the catalogue, the call returns `cudaErrorNotSupported`.
+///
+/// @param output  where the results go
+/// @param total   where the total goes, an iterator of one element: in device memory, or in pinned
+///                host memory. The element must be no part of the input or the output.
+/// @ingroup cub_scans
+template <class Output, class Total>
+detail::output_with_total<Output, Total> with_total(Output output, Total total) {
+  return {output, total};
+}
+
 } // namespace LOOKBACK_ABI
 } // namespace lookback

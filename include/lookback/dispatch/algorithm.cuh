@@ -3,6 +3,7 @@
 // lookback/catalogue.cuh has the textbook's strategies.
 #pragma once
 
+#include <lookback/core/reversed.cuh>
 #include <lookback/dispatch/first_of.cuh>
 #include <lookback/dispatch/tuning.cuh>
 #include <lookback/strategy/cluster.cuh>
@@ -47,6 +48,23 @@ struct fastest {};
 /// @ingroup strategies
 struct look_ahead {};
 
+/// The type of lookback::reverse.
+struct reverse_t {};
+/// Scans from the last element to the first:
+///
+///     y(i) = init . x(n - 1) . x(n - 2) ... x(i), or without the last factor when exclusive
+///
+/// An argument of the two-phase calls of lookback::DeviceScan without keys, behind the stream and
+/// before a strategy if there is one:
+///
+/// @code
+/// lookback::DeviceScan::InclusiveSum(temporary, bytes, in, out, n, stream, lookback::reverse);
+/// @endcode
+///
+/// - *Determinism*: the bits of the scan of the reversed sequence.
+/// @ingroup cub_scans
+LOOKBACK_GLOBAL_CONSTANT reverse_t reverse{};
+
 namespace detail {
 
 /// The strategies of lookback::fastest, with the tuning table `Rows`.
@@ -76,6 +94,24 @@ struct strategies_of<lookback::fastest> : strategies_of<> {};
 template <>
 struct strategies_of<lookback::look_ahead> {
   using type = forced<pipeline, measured_tuning>;
+};
+
+/// `Strategies` for a scan from the last element to the first.
+template <class Strategies>
+struct reversed_strategies {
+  template <class Problem, class Launch>
+  static typename Launch::status_type scan(void *storage, std::size_t &bytes, const Problem &given,
+                                           std::int64_t n, Launch launch) {
+    return Strategies::scan(storage, bytes, from_the_end(given, n), n, launch);
+  }
+};
+template <>
+struct strategies_of<lookback::reverse_t> {
+  using type = reversed_strategies<strategies_of<>::type>;
+};
+template <class Strategy>
+struct strategies_of<lookback::reverse_t, Strategy> {
+  using type = reversed_strategies<typename strategies_of<Strategy>::type>;
 };
 /// The strategies of a call with `Algorithm`, or without.
 template <class... Algorithm>

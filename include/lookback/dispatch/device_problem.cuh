@@ -110,7 +110,7 @@ constexpr std::int64_t item_count(Count num_items) {
              : static_cast<std::int64_t>(num_items);
 }
 
-/// The problems of cub::DeviceScan's calls. `a . b` is op(a, b).
+/// The problems of DeviceScan's calls. `a . b` is op(a, b).
 struct device_problem {
   template <class Iterator>
   using value = value_t<Iterator>;
@@ -134,6 +134,11 @@ struct device_problem {
   template <class Input, class Output>
   static auto exclusive_sum(Input in, Output out) {
     return scan_from<false>(in, out, plus{}, value<Input>{});
+  }
+  /// y(i) = x(0) + ... + x(i - 1) for i <= n
+  template <class Counts, class Offsets>
+  static auto offsets(Counts counts, Offsets out, std::int64_t n) {
+    return make_offsets(counts, out, out + (n > 0 ? n : 0));
   }
   /// y(i) = x(s) ... x(i), s the start of i's run of equal keys.
   template <class Keys, class Values, class Output, class Equal, class Operator>

@@ -2,6 +2,7 @@
 // The dispatch: a call is run by the first strategy of a list that can take it.
 #pragma once
 
+#include <lookback/arch/simt.cuh>
 #include <lookback/dispatch/log.cuh>
 #include <lookback/strategy/strategy.cuh>
 
@@ -19,6 +20,18 @@ std::size_t storage_of(const Problem &problem) {
     return Strategy::storage(problem);
   else
     return 0;
+}
+
+/// The total of no items.
+template <class Problem>
+LOOKBACK_KERNEL(simt::warp_threads, 1)
+no_items_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem) {
+  using T = typename Problem::accumulator;
+  if (simt::thread_index() != 0) return;
+  if constexpr (Problem::initial_type::exists)
+    problem.sink.set_total(static_cast<T>(problem.initial.value)); // mutant: no-items
+  else
+    problem.sink.set_nothing();
 }
 
 /// Strategies, the preferred first.
@@ -47,7 +60,13 @@ struct first_of {
     needed = temporary_memory::bytes_for(needed);
     if (storage == nullptr) bytes = needed;
     if (bytes < needed) return launch.refuse(refusal::invalid_value);
-    if (storage == nullptr || n == 0) return launch.status();
+    if (storage == nullptr) return launch.status();
+    if (n == 0) {
+      if constexpr (Problem::sink_type::wants_total)
+        launch(no_items_kernel<Problem>, block_shape{simt::warp_threads, 0}, launch_grid{1},
+               problem);
+      return launch.status();
+    }
 
     log_entry entries[sizeof...(Strategies)];
     std::size_t tried = 0;

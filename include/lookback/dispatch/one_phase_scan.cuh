@@ -67,6 +67,15 @@ struct one_phase_scan {
                    item_count(num_items));
   }
 
+  /// y(i) = x(0) + ... + x(i - 1), y(0) = 0, for i <= num_counts. Accumulates in the offsets' type.
+  template <class Counts, class Offsets, class Count, class Env = default_environment,
+            if_sequence<Offsets> = 0, if_count<Count> = 0>
+  [[nodiscard]] static cudaError_t OffsetsFromCounts(Counts d_counts, Offsets d_offsets,
+                                                     Count num_counts, const Env &env = {}) {
+    const std::int64_t n = item_count(num_counts);
+    return scan_in(env, device_problem::offsets(d_counts, d_offsets, n), n);
+  }
+
   /// y(i) = x(0) + x(1) + ... + x(i). Accumulates in the type of x + x.
   template <class Input, class Output, class Count, class Env = default_environment,
             if_sequence<Output> = 0, if_count<Count> = 0>

@@ -49,6 +49,9 @@ LOOKBACK_HOST_DEVICE inline cudaStream_t stream_here(cudaStream_t stream) {
 /// its memory; everything else as without it.
 template <class Policy, class Algorithm>
 class algorithm_policy : public lookback::execution_policy<algorithm_policy<Policy, Algorithm>> {
+  static_assert(!std::is_same<Algorithm, reverse_t>::value,
+                "lookback::reverse: pass reverse iterators to scans with a policy");
+
 public:
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE algorithm_policy(const Policy &policy, const Algorithm &algorithm)
@@ -154,15 +157,17 @@ private:
   pooled_storage memory_;
 };
 
-/// Runs the problem that `make()` describes over n elements by `algorithm`. Returns result + n; for
-/// n <= 0 returns `result` untouched, having called nothing. Throws thrust::system_error with
-/// CUDA's status; whatever was allocated is freed, in stream order, either way.
+/// Runs the problem that `make()` describes over n elements by `algorithm`. Returns result + n. For
+/// n <= 0 returns `result`, having called nothing, except that a sink that wants the total takes
+/// that of no elements. Throws thrust::system_error with CUDA's status; whatever was allocated is
+/// freed, in stream order, either way.
 template <class Algorithm, class Derived, class Output, class Make>
 LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm,
                                    const thrust::cuda_cub::execution_policy<Derived> &exec,
                                    std::int64_t n, Output result, Make make) {
   using thrust::cuda_cub::throw_on_error;
-  if (n <= 0) return result;
+  constexpr bool wants_total = decltype(make())::sink_type::wants_total;
+  if (n < 0 || (n == 0 && !wants_total)) return result;
   auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
   const cudaStream_t stream = stream_here(thrust::cuda_cub::stream(policy));
   const auto problem = make();

@@ -76,6 +76,22 @@ struct plain_scan {
   }
 };
 
+/// Offsets from counts; `last` is the place of the last one.
+struct offsets_scan {
+  template <class Offsets, class Counts>
+  static auto problem(const Offsets &result, const Counts &first, const Offsets &last) {
+    return make_offsets(unwrap(first), unwrap(result), unwrap(last));
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  template <class Offsets, class Counts>
+  LOOKBACK_HOST_DEVICE static void serially(std::ptrdiff_t n, const Offsets &result,
+                                            const Counts &first, const Offsets &) {
+    using T = offset_t<Counts, Offsets>;
+    serial_store(unwrap(result), 0, T{});
+    serial_scan<true, T>(n, unwrap(result + 1), unwrap(first), plus{}, nullptr);
+  }
+};
+
 /// A scan of f(x), as elements of type U.
 template <bool Inclusive, class T, class U>
 struct transform_scan {

@@ -16,7 +16,7 @@ namespace detail {
 /// Whether results of the pipeline pass through shared memory on their way to the output, because
 /// the output is not memory: adjacent lanes then write adjacent results.
 template <class Problem>
-inline constexpr bool results_pass_stage = !std::is_pointer<typename Problem::output_type>::value;
+inline constexpr bool results_pass_stage = !is_memory<typename Problem::output_type>;
 /// Whether threads write results of any kind to a stage.
 template <class Problem>
 inline constexpr bool writes_stage =
@@ -25,6 +25,7 @@ inline constexpr bool writes_stage =
 /// The bytes of a tile's arrays, one array after the other. Each keeps its address modulo 16, as
 /// bulk copies require. Neighbouring bytes up to the next multiple of 16 are copied with them, and
 /// so are the elements before and behind the tile where an element depends on its neighbours.
+/// Memory that counts from its end waits in its own order, the last row first.
 template <class Problem, int Warps, bool Shifts>
 class staged_tile {
   using input = typename Problem::input_type;
@@ -32,6 +33,7 @@ class staged_tile {
   using shape = typename Problem::shape;
   static constexpr int E = shape::vector_elements;
   static constexpr unsigned granule = 16;
+  static constexpr bool from_end = counts_from_end<input>;
   template <int A>
   static constexpr unsigned element_bytes = sizeof(typename staged::template element<A>);
   template <int A>
@@ -69,7 +71,8 @@ public:
   static constexpr bool shifts = Shifts;
   static constexpr int arrays = staged::arrays;
   /// Whether the rows of different warps share no 16-byte unit if the array is aligned.
-  static constexpr bool own_rows = arrays == 1 && !staged::reads_before && !staged::reads_after;
+  static constexpr bool own_rows =
+      arrays == 1 && !staged::reads_before && !staged::reads_after && !from_end;
   static constexpr unsigned bytes =
       staged::arrays == 1 ? room<0> : room<0> + room<staged::arrays - 1>;
   static constexpr unsigned alignment = granule;
@@ -81,7 +84,7 @@ public:
     if constexpr (arrays == 2) skip_[1] = skip_of<1>();
   }
 
-  /// Whether all arrays begin at multiples of 16 bytes.
+  /// Whether all arrays begin at multiples of 16 bytes; end there, if they count from the end.
   LOOKBACK_DEVICE bool aligned() const { return skip_[0] == 0 && skip_[arrays - 1] == 0; }
 
   /// Starts to copy a tile of `valid` items, which is complete after finish(). Called by all
@@ -198,22 +201,32 @@ private:
   /// Offset of row `row` of array A in the stage.
   template <int A, bool KnownAligned = false>
   LOOKBACK_DEVICE unsigned place(int row) const {
+    const int at = from_end ? shape::tile_rows - 1 - row : row; // mutant: mirrored-row
     return (A == 0 ? 0 : room<0>)+lead_room<A> + (KnownAligned ? 0 : skip_[A]) +
-           row * shape::row_elements * element_bytes<A>;
+           at * shape::row_elements * element_bytes<A>;
   }
   template <int A>
   LOOKBACK_DEVICE const unsigned char *address() const {
-    return reinterpret_cast<const unsigned char *>(staged::template array<A>(input_));
+    const auto *const array = staged::template array<A>(input_);
+    return reinterpret_cast<const unsigned char *>(from_end ? array - n_ : array);
   }
   template <int A>
   LOOKBACK_DEVICE unsigned skip_of() const {
-    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address<A>()) % granule);
+    return static_cast<unsigned>(
+        reinterpret_cast<std::uintptr_t>(staged::template array<A>(input_)) % granule);
+  }
+  /// Where a tile begins if it is full. A partial tile from the end may begin before the array.
+  template <int A>
+  LOOKBACK_DEVICE std::uint64_t origin_of(unsigned tile) const {
+    constexpr std::uint64_t bytes = shape::tile_elements * element_bytes<A>;
+    return from_end ? n_ * element_bytes<A> - (tile + std::uint64_t{1}) * bytes : tile * bytes;
   }
   template <int A>
-  LOOKBACK_DEVICE static piece bytes_of(unsigned tile, int valid) {
+  LOOKBACK_DEVICE piece bytes_of(unsigned tile, int valid) const {
+    const unsigned bytes = static_cast<unsigned>(valid) * element_bytes<A>;
     const std::uint64_t begin =
-        static_cast<std::uint64_t>(tile) * shape::tile_elements * element_bytes<A>;
-    return {begin, begin + static_cast<unsigned>(valid) * element_bytes<A>};
+        origin_of<A>(tile) + (from_end ? shape::tile_elements * element_bytes<A> - bytes : 0);
+    return {begin, begin + bytes};
   }
   /// The same, and the element behind the tile where that is needed and exists.
   template <int A>
@@ -227,7 +240,7 @@ private:
   LOOKBACK_DEVICE unsigned char *place_of(unsigned char *stage, unsigned tile,
                                           std::uint64_t at) const {
     return stage + (A == 0 ? 0 : room<0>)+lead_room<A> + skip_[A] +
-           static_cast<std::int64_t>(at - bytes_of<A>(tile, 0).begin);
+           static_cast<std::int64_t>(at - origin_of<A>(tile));
   }
 
   /// The bytes that a bulk copy transfers: between two multiples of 16, and none outside the array.
@@ -235,6 +248,13 @@ private:
   LOOKBACK_DEVICE piece bulk_of(unsigned tile, int valid) const {
     const piece own = needed_of<A>(tile, valid);
     const std::uint64_t all = n_ * element_bytes<A>;
+    if constexpr (from_end) {
+      // Addresses modulo 16: of the end, skip_; of the begin, `lead`.
+      const std::uint64_t lead = (skip_[A] - all) % granule, first = (granule - lead) % granule,
+                          begin = own.begin - (own.begin + lead) % granule, last = all - skip_[A],
+                          end = own.end + (granule - skip_[A]) % granule;
+      return {own.begin < first ? first : begin, end < last ? end : last};
+    }
     const std::uint64_t last = all - (all + skip_[A]) % granule;
     const std::uint64_t wanted = own.end + (granule - (own.end + skip_[A]) % granule) % granule;
     return {tile == 0 ? (granule - skip_[A]) % granule : own.begin - skip_[A] - lead<A>,
@@ -261,8 +281,7 @@ private:
     const std::uint64_t left = !some ? own.end : bulk.begin < own.end ? bulk.begin : own.end;
     const std::uint64_t right = !some ? own.end : bulk.end > own.begin ? bulk.end : own.begin;
     const auto copy_byte = [&](std::uint64_t at) {
-      const auto inside =
-          static_cast<int>(static_cast<std::int64_t>(at - bytes_of<A>(tile, 0).begin));
+      const auto inside = static_cast<int>(static_cast<std::int64_t>(at - origin_of<A>(tile)));
       const int owner = inside < 0 ? 0 : inside / share<A>;
       if (warp == all_warps || (tail < A >> 0 && owner == Warps ? Warps - 1 : owner) == warp)
         *place_of<A>(stage, tile, at) = address<A>()[at];
@@ -297,9 +316,10 @@ private:
   LOOKBACK_DEVICE void fetch_array(unsigned char *stage, unsigned tile, int valid, int warp) const {
     constexpr int step = simt::warp_threads * granule;
     const piece bulk = bulk_of<A>(tile, valid);
-    // Negative if threads copy the first bytes.
-    const int lead_bytes = static_cast<int>(bytes_of<A>(tile, 0).begin - bulk.begin);
-    const int begin = warp == 0 ? 0 : warp * share<A> + lead_bytes - lead_bytes % int{granule};
+    // Negative if threads copy the first bytes, or if a partial tile from the end has none there.
+    const int lead_bytes = static_cast<int>(origin_of<A>(tile) - bulk.begin);
+    const int first = warp * share<A> + lead_bytes - lead_bytes % int{granule};
+    const int begin = warp == 0 || (from_end && first < 0) ? 0 : first;
     const int all = static_cast<int>(bulk.bytes());
     const int next = (warp + 1) * share<A> + lead_bytes - lead_bytes % int{granule};
     const int end = warp + 1 < Warps && next < all ? next : all;
@@ -313,7 +333,7 @@ private:
   template <int A>
   LOOKBACK_DEVICE void prefetch_array(unsigned tile) const {
     constexpr int tile_bytes = shape::tile_elements * element_bytes<A>;
-    const unsigned char *const first = address<A>() + bytes_of<A>(tile, 0).begin;
+    const unsigned char *const first = address<A>() + origin_of<A>(tile);
     for (int at = simt::thread_index() * int{line}; at < tile_bytes;
          at += Warps * simt::warp_threads * int{line})
       simt::prefetch(first + at);

@@ -235,6 +235,7 @@ inline std::uint32_t shift_right(std::uint32_t low, std::uint32_t high, int bits
   if (bits < 0 || bits > 31) emulator::fail("shifts by a number of bits outside 0 to 31");
   return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> bits);
 }
+inline std::uint32_t reverse_bytes(std::uint32_t word) { return __builtin_bswap32(word); }
 
 template <int Bytes>
 vector_words<Bytes> load_vector(const void *address) {

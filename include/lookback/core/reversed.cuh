@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Scans from the last item to the first: the same scan over iterators that count from the end.
+#pragma once
+
+#include <lookback/core/segments.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// The elements before `end`: element i is end[-1 - i].
+template <class Iterator>
+class reversed {
+public:
+  using value_type = value_t<Iterator>;
+  using difference_type = std::ptrdiff_t;
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE explicit reversed(const Iterator &end) : end_(end) {}
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE decltype(auto) operator[](difference_type i) const { return end_[-1 - i]; }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE reversed operator+(difference_type distance) const {
+    return reversed(end_ + -distance);
+  }
+  /// The end of the elements in memory, where they begin here.
+  LOOKBACK_HOST_DEVICE const Iterator &base() const { return end_; }
+
+private:
+  Iterator end_;
+};
+template <class Value, class Fallback>
+struct stored_value<reversed<Value *>, Fallback> {
+  using type = Value;
+};
+
+/// Whether an iterator counts elements of memory from their end.
+template <class Iterator>
+inline constexpr bool counts_from_end = false;
+template <class T>
+inline constexpr bool counts_from_end<reversed<T *>> = true;
+/// Whether an iterator counts elements of memory, from their begin or from their end.
+template <class Iterator>
+inline constexpr bool is_memory = std::is_pointer<Iterator>::value || counts_from_end<Iterator>;
+/// That begin or end.
+template <class T>
+LOOKBACK_HOST_DEVICE T *address_of(T *memory) {
+  return memory;
+}
+template <class T>
+LOOKBACK_HOST_DEVICE T *address_of(const reversed<T *> &memory) {
+  return memory.base();
+}
+
+template <class Output, class Project>
+auto reversed_sink(const dense<Output, Project> &sink, std::ptrdiff_t n) {
+  return dense<reversed<Output>, Project>{reversed<Output>(sink.output + n), sink.project};
+}
+template <class Sink, class Total>
+auto reversed_sink(const total_sink<Sink, Total> &sink, std::ptrdiff_t n) {
+  const auto from_end = reversed_sink(static_cast<const Sink &>(sink), n);
+  return total_sink<std::decay_t<decltype(from_end)>, Total>{from_end, sink.total};
+}
+
+/// The problem of a scan of n items from the last one to the first.
+template <bool Inclusive, class T, class Input, class Operator, class Initial, class Sink,
+          class Extent>
+auto from_the_end(const scan_problem<Inclusive, T, Input, Operator, Initial, Sink, Extent> &problem,
+                  std::int64_t n) {
+  static_assert(!boundary_of<Input>::exists, "lookback::reverse: scans by key have no reverse");
+  const auto items = static_cast<std::ptrdiff_t>(n > 0 ? n : 0);
+  const auto sink = reversed_sink(problem.sink, items);
+  return scan_problem<Inclusive, T, reversed<Input>, Operator, Initial,
+                      std::decay_t<decltype(sink)>, Extent>(
+      reversed<Input>(problem.input + items), problem.op, problem.initial, sink, problem.extent);
+}
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
