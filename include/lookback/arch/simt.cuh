@@ -84,6 +84,8 @@ LOOKBACK_DEVICE unsigned ballot(bool predicate) { return __ballot_sync(0xfffffff
 LOOKBACK_DEVICE bool all_of_warp(bool predicate) { return __all_sync(0xffffffffu, predicate) != 0; }
 /// Position of the lowest set bit; `bits` must not be 0.
 LOOKBACK_DEVICE int lowest_bit(unsigned bits) { return __ffs(static_cast<int>(bits)) - 1; }
+/// Position of the highest set bit; `bits` must not be 0.
+LOOKBACK_DEVICE int highest_bit(unsigned bits) { return 31 - __clz(static_cast<int>(bits)); }
 
 /// Number of set bits.
 LOOKBACK_DEVICE unsigned count_bits(unsigned bits) { return static_cast<unsigned>(__popc(bits)); }
@@ -161,10 +163,10 @@ LOOKBACK_DEVICE T shuffle_up(const T &value, int distance) {
   return detail::exchange_words(
       value, [=](std::uint32_t word) { return __shfl_up_sync(0xffffffffu, word, distance); });
 }
-/// The value of the lane below; in lane 0, that of the last lane.
+/// The value of the lane `distance` below; the lanes below `distance` have those of the last lanes.
 template <class T>
-LOOKBACK_DEVICE T rotate_up(const T &value) {
-  const int below = lane_index() + warp_threads - 1; // __shfl_sync takes it modulo 32
+LOOKBACK_DEVICE T rotate_up(const T &value, int distance = 1) {
+  const int below = lane_index() + warp_threads - distance; // __shfl_sync takes it modulo 32
   return detail::exchange_words(
       value, [=](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, below); });
 }
@@ -234,6 +236,12 @@ LOOKBACK_DEVICE void store_release(std::uint32_t *address, std::uint32_t value) 
 }
 /// Adds one and returns the previous value: blocks draw ids in the order of their calls.
 LOOKBACK_DEVICE unsigned fetch_increment(unsigned *counter) { return atomicAdd(counter, 1u); }
+/// Adds one. A thread that acquires the new value sees all earlier writes of this thread, and those
+/// of its block's other threads before a barrier.
+LOOKBACK_DEVICE void increment_release(std::uint32_t *counter) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(__cvta_generic_to_global(counter))
+               : "memory");
+}
 
 // ---- vector loads and stores --------------------------------------------------------------------
 

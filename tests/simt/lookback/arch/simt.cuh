@@ -73,6 +73,10 @@ inline int lowest_bit(unsigned bits) {
   if (bits == 0) emulator::fail("lowest_bit of 0");
   return __builtin_ctz(bits);
 }
+inline int highest_bit(unsigned bits) {
+  if (bits == 0) emulator::fail("highest_bit of 0");
+  return 31 - __builtin_clz(bits);
+}
 inline void back_off(EMULATOR_CALLER) { emulator::back_off(where); }
 
 /// Bounded when a test says so: elsewhere the emulator itself reports who waits for ever.
@@ -116,9 +120,9 @@ T shuffle_up(const T &value, int distance, EMULATOR_CALLER) {
                           lane < distance ? lane : lane - distance, where);
 }
 template <class T>
-T rotate_up(const T &value, EMULATOR_CALLER) {
-  const int below = (lane_index() + warp_threads - 1) % warp_threads;
-  return detail::exchange(emulator::operation::rotate_up, 1, value, below, where);
+T rotate_up(const T &value, int distance = 1, EMULATOR_CALLER) {
+  const int below = (lane_index() + warp_threads - distance) % warp_threads;
+  return detail::exchange(emulator::operation::rotate_up, distance, value, below, where);
 }
 template <class T>
 T rotate_down(const T &value, EMULATOR_CALLER) {
@@ -197,6 +201,11 @@ inline unsigned fetch_increment(unsigned *counter, EMULATOR_CALLER) {
   emulator::note_number(before);
   emulator::after_store();
   return before;
+}
+inline void increment_release(std::uint32_t *counter, EMULATOR_CALLER) {
+  emulator::before_store(counter, where);
+  __atomic_fetch_add(counter, 1u, __ATOMIC_RELEASE);
+  emulator::after_store();
 }
 
 // ---- vectors to and from memory -----------------------------------------------------------------

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Status words in a ring, for a scan whose number of tiles the host does not know. Its units of work
+// have dynamic ids, and each writes one tile's word.
+//
+// A ring has eight sections. A unit of section q starts when all units of sections q - 2 and q - 3
+// have ended; by induction, all earlier ones have, too. It clears a word of section q - 4, which the
+// units of section q + 4 use again: those that read the word were units of sections q - 4 to q - 2,
+// and the units of section q + 4 start when all of section q have ended.
+#pragma once
+
+#include <lookback/carry/look_back_carry.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// Status words i, i + 1, ... of a ring as entries 0, 1, ...
+template <class T>
+class ring_words {
+public:
+  LOOKBACK_DEVICE ring_words(const tile_status<T> &words, unsigned first, unsigned size)
+      : words_(words), first_(first), mask_(size - 1) {}
+  LOOKBACK_DEVICE void publish(std::size_t i, const T &value) const {
+    words_.publish(place(i), value);
+  }
+  LOOKBACK_DEVICE auto read(std::size_t i) const { return words_.read(place(i)); }
+
+private:
+  LOOKBACK_DEVICE std::size_t place(std::size_t i) const {
+    return (first_ + static_cast<unsigned>(i)) & mask_;
+  }
+  const tile_status<T> &words_;
+  const unsigned first_, mask_;
+};
+
+/// The state of one segment, of which tile k has the words of unit first + k, and group g those of
+/// the 32 units from first + 32 g on. (Two segments share no group: a group has words only if a tile
+/// follows it.)
+template <class T>
+struct segment_state {
+  ring_words<T> tile_aggregates, group_aggregates, group_prefixes;
+};
+
+/// Sections of `Section` units. A tile reads words of up to 1024 + 62 tiles before it.
+template <class T, unsigned Section>
+struct ring_state {
+  static constexpr unsigned sections = 8, words = sections * Section, group_tiles = 32,
+                            groups = words / group_tiles;
+  static_assert((words & (words - 1)) == 0 && Section % group_tiles == 0,
+                "a ring has a power of two of words, and a section whole groups");
+
+  unsigned *next_unit = nullptr;      // zero before the first use
+  std::uint32_t *completed = nullptr; // (sections), units that have ended; zero likewise
+  tile_status<T> tile_aggregates;     // (words)
+  tile_status<T> group_aggregates;    // (groups)
+  tile_status<T> group_prefixes;      // (groups)
+
+  LOOKBACK_DEVICE segment_state<T> of_segment(unsigned first_unit) const {
+    return {ring_words<T>(tile_aggregates, first_unit, words),
+            ring_words<T>(group_aggregates, first_unit / group_tiles, groups),
+            ring_words<T>(group_prefixes, first_unit / group_tiles, groups)};
+  }
+
+  /// Draws a unit. Called by one thread.
+  LOOKBACK_DEVICE unsigned draw() const { return simt::fetch_increment(next_unit); }
+  /// Waits until the unit may start. Called by one thread.
+  LOOKBACK_DEVICE void wait_to_start(unsigned unit) const {
+    const unsigned section = unit / Section;
+    if (section >= 2) wait_for_end(section - 2); // mutant: section-before
+    if (section >= 3) wait_for_end(section - 3);
+  }
+  /// Called by one thread when the block has ended the unit, after a barrier.
+  LOOKBACK_DEVICE void end(unsigned unit) const {
+    const unsigned next = unit + sections / 2 * Section;
+    tile_aggregates.clear(next % words); // mutant: clear-tile
+    if (unit % group_tiles == 0) {
+      group_aggregates.clear(next / group_tiles % groups);
+      group_prefixes.clear(next / group_tiles % groups);
+    }
+    simt::increment_release(completed + unit / Section % sections);
+  }
+
+private:
+  LOOKBACK_DEVICE void wait_for_end(unsigned section) const {
+    const std::uint32_t all = (section / sections + 1) * Section;
+    for (simt::spin_bound bound; simt::load_acquire(completed + section % sections) < all;
+         bound.count("units of section", section))
+      simt::back_off();
+  }
+};
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

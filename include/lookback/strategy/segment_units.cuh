@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// Scans of segments in one pass, by units of work that have about the same number of vectors each,
+// whatever the segments' lengths.
+//
+// Every vector of a segment has a slot, an empty segment has one, too, and the slots of all segments
+// follow one another. The pieces of a segment are the tiles of its tree. Unit u has the pieces that
+// begin in slots u U to (u + 1) U - 1, where U is the number of vectors of a tile: tile k of a
+// segment whose first tile is in unit u is in unit u + k. A unit has at most one tile that continues
+// a segment, its first piece, and at most one that is continued, its last.
+//
+// Tiles of long segments are scanned as those of the look-back (strategy/tree_look_back.cuh), with
+// status words in a ring (carry/ring_state.cuh), since the host does not know how many there are.
+// The other segments of a unit are scanned together (tile/packed_segments.cuh).
+#pragma once
+
+#include <lookback/carry/ring_state.cuh>
+#include <lookback/core/offset_segments.cuh>
+#include <lookback/strategy/tree_tiles.cuh>
+#include <lookback/tile/packed_segments.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// 32 consecutive segments. How many slots are before each batch is known to all blocks.
+struct segment_batches {
+  const std::uint64_t *first_slots; // (batches + 1): the last is the number of all slots
+  std::int64_t count;
+
+  static constexpr int segments = simt::warp_threads;
+  static constexpr std::int64_t of(std::int64_t all) { return (all - 1) / segments + 1; }
+  /// Slots of a segment of `items` items, by E of them.
+  template <int E>
+  LOOKBACK_DEVICE static std::uint64_t slots(std::uint64_t items) {
+    return items == 0 ? 1 : (items - 1) / E + 1;
+  }
+
+  /// The batch of slot `slot`, which exists. Called by a full warp.
+  LOOKBACK_DEVICE std::int64_t find(std::uint64_t slot) const {
+    std::int64_t first = 0;
+    for (std::int64_t left = count; left > 1;) {
+      const std::int64_t step = (left - 1) / simt::warp_threads + 1,
+                         mine = simt::lane_index() * step;
+      const unsigned before = simt::ballot(mine < left && first_slots[first + mine] <= slot);
+      const std::int64_t skipped = simt::highest_bit(before) * step;
+      first += skipped;
+      left = left - skipped < step ? left - skipped : step;
+    }
+    return first;
+  }
+};
+
+/// Writes the slots of every batch of segments, and a zero behind them. Clears `words` words.
+template <int E, class Segments>
+LOOKBACK_KERNEL(256, 1)
+measure_batches_kernel(LOOKBACK_KERNEL_PARAMETER Segments segments, const std::int64_t batches,
+                       std::uint64_t *const batch_slots, std::uint64_t *const zeroed,
+                       const std::size_t words) {
+  const int lane = simt::lane_index();
+  const std::int64_t threads = std::int64_t{simt::block_count()} * simt::block_threads(),
+                     thread = std::int64_t{simt::block_index()} * simt::block_threads() +
+                              simt::thread_index();
+  for (std::size_t i = static_cast<std::size_t>(thread); i < words; i += threads) zeroed[i] = 0;
+  for (std::int64_t batch = thread / simt::warp_threads; batch <= batches;
+       batch += threads / simt::warp_threads) {
+    const std::int64_t s = batch * segment_batches::segments + lane;
+    std::uint64_t slots = 0;
+    if (s < segments.count()) slots = segment_batches::slots<E>(segments.items(s));
+    LOOKBACK_UNROLL
+    for (int distance = 1; distance < simt::warp_threads; distance *= 2)
+      slots += simt::rotate_up(slots, distance);
+    if (lane == 0) batch_slots[batch] = slots;
+  }
+}
+
+/// A block that scans units.
+template <class Problem, class Segments, int Warps, unsigned Section, unsigned PrefetchDistance>
+class segment_units {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+  using scan_of_tile = tile_scan<Problem, Warps, carry::look_back_in<segment_state>>;
+  static constexpr int U = shape::tile_rows * shape::row_vectors;
+  using scan_of_packed = packed_segments<Problem, Segments, Warps, U>;
+  using slots = slots_of_block<U>;
+
+  /// A tile that the whole block scans.
+  struct whole_tile {
+    std::int64_t segment; // -1: none
+    unsigned tile;
+  };
+
+public:
+  using state_type = ring_state<T, Section>;
+  struct storage {
+    unsigned unit;
+    std::int64_t first_batch;
+    /// Two tiles that begin segments, the later one first, since it may be waited for; then the one
+    /// that continues a segment.
+    whole_tile whole[3];
+    slots of_unit;
+    union {
+      typename scan_of_tile::storage tile;
+      typename scan_of_packed::storage packed;
+    };
+  };
+
+  LOOKBACK_DEVICE segment_units(const Problem &problem, const Segments &segments,
+                                const segment_batches &batches, const state_type &state)
+      : problem_(problem), segments_(segments), batches_(batches), state_(state),
+        shared_(simt::shared_memory<storage>()) {}
+
+  LOOKBACK_DEVICE void run() {
+    const std::uint64_t all = batches_.first_slots[batches_.count];
+    for (;;) {
+      if (simt::thread_index() == 0) {
+        shared_.unit = state_.draw();
+        if (std::uint64_t{shared_.unit} * U < all) state_.wait_to_start(shared_.unit);
+      }
+      simt::synchronize_block(); // mutant: unit-barrier
+      const unsigned unit = shared_.unit;
+      const std::uint64_t first = std::uint64_t{unit} * U;
+      if (first >= all) return;
+      find_batch(first);
+      simt::synchronize_block(); // mutant: batch-barrier
+      find_pieces(first);
+      simt::synchronize_block(); // mutant: pieces-barrier
+      LOOKBACK_ROLLED
+      for (int i = 0; i < 3; ++i) {
+        const whole_tile own = shared_.whole[i];
+        if (own.segment < 0) continue;
+        scan_tile(own, unit);
+        simt::synchronize_block(); // mutant: tile-reuse
+      }
+      scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
+      simt::synchronize_block(); // mutant: unit-end
+      if (simt::thread_index() == 0) state_.end(unit);
+    }
+  }
+
+private:
+  /// The first batch with pieces of the unit from slot `first` on; clears what find_pieces() writes.
+  LOOKBACK_DEVICE void find_batch(std::uint64_t first) {
+    slots &own = shared_.of_unit;
+    const int thread = simt::thread_index(), threads = Warps * simt::warp_threads;
+    for (int i = thread; i < U; i += threads) own.heads[i] = 0;
+    for (int i = thread; i < U / simt::warp_threads; i += threads) own.long_heads[i] = 0;
+    if (thread < 3) shared_.whole[thread].segment = -1;
+    if (simt::warp_index() > 0) return;
+    const std::int64_t batch = batches_.find(first);
+    if (thread == 0) {
+      shared_.first_batch = batch;
+      own.first = batch * segment_batches::segments;
+      own.end = 0;
+    }
+  }
+
+  LOOKBACK_DEVICE void find_pieces(std::uint64_t first) {
+    const int lane = simt::lane_index();
+    for (std::int64_t batch = shared_.first_batch + simt::warp_index();
+         batch < batches_.count && batches_.first_slots[batch] < first + U; batch += Warps) {
+      const std::int64_t s = batch * segment_batches::segments + lane;
+      std::uint64_t own = 0;
+      if (s < segments_.count())
+        own = segment_batches::slots<shape::vector_elements>(segments_.items(s));
+      std::uint64_t through = own;
+      LOOKBACK_UNROLL
+      for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
+        const std::uint64_t left = simt::shuffle_up(through, distance);
+        if (lane >= distance) through += left;
+      }
+      if (own != 0) note(s, batches_.first_slots[batch] + through - own, own, first);
+    }
+  }
+
+  /// Segment s has `own` slots from slot `begin` on; the unit begins with slot `first`.
+  LOOKBACK_DEVICE void note(std::int64_t s, std::uint64_t begin, std::uint64_t own,
+                            std::uint64_t first) {
+    if (begin + own <= first || begin >= first + U) return;
+    if (begin < first) {
+      const std::uint64_t tile = (first - begin - 1) / U + 1;
+      if (tile * U < own) shared_.whole[2] = {s, static_cast<unsigned>(tile)}; // mutant: continues
+      return;
+    }
+    const int head = static_cast<int>(begin - first);
+    const bool is_whole = own > U / 2;
+    const auto id = static_cast<std::uint16_t>(s - shared_.of_unit.first + 1);
+    shared_.of_unit.heads[head] = is_whole ? static_cast<std::uint16_t>(id | slots::elsewhere) : id;
+    if (is_whole)
+      shared_.whole[head < U / 2 ? 1 : 0] = {s, 0}; // mutant: later-first
+    else if (own > simt::warp_threads)
+      shared_.of_unit.long_heads[head / simt::warp_threads] = static_cast<std::uint16_t>(head + 1);
+    // The unit's last segment.
+    if (begin + own >= first + U || s + 1 == segments_.count())
+      shared_.of_unit.end = is_whole ? head : head + static_cast<int>(own);
+  }
+
+  LOOKBACK_DEVICE void scan_tile(const whole_tile &piece, unsigned unit) {
+    const auto moved = [](std::int64_t distance) { return static_cast<std::ptrdiff_t>(distance); };
+    const Problem own(problem_.input + moved(segments_.begin(piece.segment)), problem_.op,
+                      problem_.initial,
+                      {problem_.sink.output + moved(segments_.result_begin(piece.segment)),
+                       problem_.sink.project},
+                      {segments_.items(piece.segment)});
+    const tile_extent extent = own.extent.tile(piece.tile, shape::tile_elements);
+    const typename scan_of_tile::source input(own);
+    const bool is_fast = input.aligned() && extent.valid == shape::tile_elements &&
+                         (!scan_of_tile::vectors || scan_of_tile::as_vectors(own));
+    if constexpr (PrefetchDistance > 0)
+      if (own.extent.items / shape::tile_elements > std::uint64_t{piece.tile} + PrefetchDistance)
+        input.prefetch(piece.tile + PrefetchDistance);
+    scan_of_tile::template run<code_for::both>(own, state_.of_segment(unit - piece.tile), input,
+                                               piece.tile, extent.is_last, extent.valid, is_fast,
+                                               shared_.tile);
+  }
+
+  const Problem &problem_;
+  const Segments &segments_;
+  const segment_batches &batches_;
+  const state_type &state_;
+  storage &shared_;
+};
+
+/// The block of the kernel: the warps of the look-back.
+template <class Problem, class Segments, class Rows, unsigned Section>
+struct segment_units_block {
+  using rows = Rows;
+  template <class Row>
+  struct of {
+    static constexpr tile_tuning tuning = Row::template tree_look_back<Problem>::value;
+    using units = segment_units<Problem, Segments, tuning.warps, Section, tuning.prefetch_distance>;
+    static constexpr int threads = tuning.warps * simt::warp_threads;
+    static constexpr int wanted =
+        32 / tuning.warps < tuning.blocks ? 32 / tuning.warps : tuning.blocks;
+    static constexpr int resident = simt::resident_blocks(threads, wanted);
+    static constexpr block_shape shape() {
+      static_assert(sizeof(typename units::storage) <= default_shared_bytes,
+                    "lookback: accumulators of segmented scans on a GPU are too large for the "
+                    "number of elements of a tile");
+      return {threads, sizeof(typename units::storage)};
+    }
+  };
+  using here = of<compiled_row<Rows>>;
+};
+
+template <class Problem, class Segments, class Rows, unsigned Section>
+LOOKBACK_KERNEL((segment_units_block<Problem, Segments, Rows, Section>::here::threads),
+                (segment_units_block<Problem, Segments, Rows, Section>::here::resident))
+segment_units_kernel(
+    LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER Segments segments,
+    LOOKBACK_KERNEL_PARAMETER segment_batches batches,
+    LOOKBACK_KERNEL_PARAMETER ring_state<typename Problem::accumulator, Section> state) {
+  typename segment_units_block<Problem, Segments, Rows, Section>::here::units(problem, segments,
+                                                                              batches, state)
+      .run();
+}
+
+/// The storage of the units.
+template <class T, unsigned Section>
+struct ring_workspace {
+  using state_type = ring_state<T, Section>;
+
+  explicit ring_workspace(temporary_memory &memory) {
+    using status_words = tile_status<T>;
+    constexpr status_bytes of_tiles = status_words::bytes(state_type::words),
+                           of_groups = status_words::bytes(state_type::groups);
+    const std::size_t before = memory.bytes();
+    state.next_unit = memory.take<unsigned>(1);
+    zeroed = reinterpret_cast<std::uint64_t *>(state.next_unit);
+    state.completed = memory.take<std::uint32_t>(state_type::sections);
+    char *const tile_aggregates = memory.take<char>(of_tiles.zeroed);
+    char *const group_aggregates = memory.take<char>(of_groups.zeroed);
+    char *const group_prefixes = memory.take<char>(of_groups.zeroed);
+    zeroed_words = (memory.bytes() - before) / sizeof(std::uint64_t);
+    state.tile_aggregates = status_words(tile_aggregates, memory.take<char>(of_tiles.payload));
+    state.group_aggregates = status_words(group_aggregates, memory.take<char>(of_groups.payload));
+    state.group_prefixes = status_words(group_prefixes, memory.take<char>(of_groups.payload));
+  }
+
+  state_type state;
+  std::uint64_t *zeroed;
+  std::size_t zeroed_words;
+};
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
