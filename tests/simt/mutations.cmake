@@ -401,6 +401,16 @@ mutation("no place for the newest run" REPLACE runs-newest "? 1 : 0" "? 0 : 0")
 mutation("the last runs not counted" REPLACE runs-total "before + starts[Count]" "before")
 mutation("the key behind the row not compared" REPLACE staged-right "row[row_elements]" "keys.get(E - 1)")
 
+# ---- segments by offsets -------------------------------------------------------------------------
+mutations_of(races_segmented.cpp)
+mutation("segments scanned before all are found" DELETE pieces-barrier)
+mutation("a tile scanned in the memory of the one before" DELETE tile-reuse)
+mutation("row totals read before all are written" DELETE packed-vectors)
+mutation("a status word not cleared for the next round" DELETE clear-tile)
+mutation("values of two segments combined in a row" REPLACE slot-position "position >= distance" "true")
+mutation("a row that ends with its warp's lanes"
+         REPLACE slots-above "is_above ? above_[step] : value" "value")
+
 if(PLACES)
   list(REMOVE_ITEM markers ${used})
   if(markers)

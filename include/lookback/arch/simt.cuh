@@ -236,10 +236,11 @@ LOOKBACK_DEVICE void store_release(std::uint32_t *address, std::uint32_t value) 
 }
 /// Adds one and returns the previous value: blocks draw ids in the order of their calls.
 LOOKBACK_DEVICE unsigned fetch_increment(unsigned *counter) { return atomicAdd(counter, 1u); }
-/// Adds one. A thread that acquires the new value sees all earlier writes of this thread, and those
-/// of its block's other threads before a barrier.
-LOOKBACK_DEVICE void increment_release(std::uint32_t *counter) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(__cvta_generic_to_global(counter))
+/// Adds `more`. A thread that acquires the new value sees all earlier writes of this thread, and
+/// those of its block's other threads before a barrier.
+LOOKBACK_DEVICE void add_release(std::uint32_t *counter, std::uint32_t more) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(counter)),
+               "r"(more)
                : "memory");
 }
 

@@ -44,8 +44,8 @@ struct segment_state {
 /// Sections of `Section` units. A tile reads words of up to 1024 + 62 tiles before it.
 template <class T, unsigned Section>
 struct ring_state {
-  static constexpr unsigned sections = 8, words = sections * Section, group_tiles = 32,
-                            groups = words / group_tiles;
+  static constexpr unsigned section_units = Section, sections = 8, words = sections * Section,
+                            group_tiles = 32, groups = words / group_tiles;
   static_assert((words & (words - 1)) == 0 && Section % group_tiles == 0,
                 "a ring has a power of two of words, and a section whole groups");
 
@@ -61,32 +61,65 @@ struct ring_state {
             ring_words<T>(group_prefixes, first_unit / group_tiles, groups)};
   }
 
-  /// Draws a unit. Called by one thread.
-  LOOKBACK_DEVICE unsigned draw() const { return simt::fetch_increment(next_unit); }
-  /// Waits until the unit may start. Called by one thread.
-  LOOKBACK_DEVICE void wait_to_start(unsigned unit) const {
-    const unsigned section = unit / Section;
-    if (section >= 2) wait_for_end(section - 2); // mutant: section-before
-    if (section >= 3) wait_for_end(section - 3);
-  }
-  /// Called by one thread when the block has ended the unit, after a barrier.
-  LOOKBACK_DEVICE void end(unsigned unit) const {
+  /// Clears the words of the unit four sections behind this one.
+  LOOKBACK_DEVICE void clear_behind(unsigned unit) const {
     const unsigned next = unit + sections / 2 * Section;
     tile_aggregates.clear(next % words); // mutant: clear-tile
     if (unit % group_tiles == 0) {
       group_aggregates.clear(next / group_tiles % groups);
       group_prefixes.clear(next / group_tiles % groups);
     }
-    simt::increment_release(completed + unit / Section % sections);
   }
-
-private:
+  /// Reports that `units` units of a section have ended. All threads that had a part in them have
+  /// arrived at a barrier since.
+  LOOKBACK_DEVICE void end(unsigned section, std::uint32_t units) const {
+    simt::add_release(completed + section % sections, units);
+  }
+  /// Waits until all units of a section have ended.
   LOOKBACK_DEVICE void wait_for_end(unsigned section) const {
     const std::uint32_t all = (section / sections + 1) * Section;
     for (simt::spin_bound bound; simt::load_acquire(completed + section % sections) < all;
          bound.count("units of section", section))
       simt::back_off();
   }
+};
+
+/// The ids of a block's units, for one of its threads.
+template <class State>
+class drawn_units {
+public:
+  LOOKBACK_DEVICE explicit drawn_units(const State &state) : state_(state) {}
+
+  /// The block's next unit, which may start, or any after the last of `all`. The one after it is
+  /// drawn, too, so that its id is there in time: units are scanned in the order of their ids, so
+  /// that none waits for a later one.
+  LOOKBACK_DEVICE unsigned next(unsigned all) {
+    const unsigned unit = started_ ? drawn_ : simt::fetch_increment(state_.next_unit);
+    if (started_) {
+      state_.clear_behind(unit_);
+      ++ended_;
+      // Nothing is left to report before the block waits, or ends.
+      if (unit >= all || section_of(unit) != section_of(unit_)) {
+        state_.end(section_of(unit_), ended_);
+        ended_ = 0;
+      }
+    }
+    if (unit >= all) return unit;
+    if (!started_ || section_of(unit) != section_of(unit_)) {
+      if (section_of(unit) >= 2) state_.wait_for_end(section_of(unit) - 2);
+      if (section_of(unit) >= 3) state_.wait_for_end(section_of(unit) - 3);
+    }
+    started_ = true;
+    unit_ = unit;
+    drawn_ = simt::fetch_increment(state_.next_unit);
+    return unit;
+  }
+
+private:
+  LOOKBACK_DEVICE static unsigned section_of(unsigned unit) { return unit / State::section_units; }
+  const State &state_;
+  bool started_ = false;
+  unsigned unit_ = 0, drawn_ = 0, ended_ = 0;
 };
 
 } // namespace detail

@@ -17,7 +17,15 @@ struct same_offsets {};
 /// begin. Its results go to result_begins[s] and the places behind it.
 template <class Begins, class Ends, class ResultBegins = same_offsets>
 class offset_segments {
+  static constexpr bool narrow = std::is_same<value_t<Begins>, value_t<Ends>>::value &&
+                                 sizeof(value_t<Begins>) <= sizeof(std::uint32_t);
+  using offset = std::conditional_t<narrow, value_t<Begins>, std::int64_t>;
+
 public:
+  static constexpr bool moves_results = !std::is_same<ResultBegins, same_offsets>::value;
+  /// A number of items: of 32 bits if the offsets are.
+  using number = std::conditional_t<narrow, std::uint32_t, std::uint64_t>;
+
   LOOKBACK_NO_EXECUTION_CHECK
   offset_segments(Begins begins, Ends ends, ResultBegins result_begins, std::int64_t count)
       : begins_(begins), ends_(ends), result_begins_(result_begins), count_(count) {
@@ -32,16 +40,16 @@ public:
     return static_cast<std::int64_t>(begins_[s]);
   }
   LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE std::uint64_t items(std::int64_t s) const {
-    const std::int64_t first = begin(s), end = static_cast<std::int64_t>(ends_[s]);
-    return end > first ? static_cast<std::uint64_t>(end - first) : 0;
+  LOOKBACK_HOST_DEVICE number items(std::int64_t s) const {
+    const offset first = static_cast<offset>(begins_[s]), end = static_cast<offset>(ends_[s]);
+    return end > first ? static_cast<number>(end) - static_cast<number>(first) : number{0};
   }
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE std::int64_t result_begin(std::int64_t s) const {
-    if constexpr (std::is_same<ResultBegins, same_offsets>::value)
-      return begin(s);
-    else
+    if constexpr (moves_results)
       return static_cast<std::int64_t>(result_begins_[s]);
+    else
+      return begin(s);
   }
 
 private:

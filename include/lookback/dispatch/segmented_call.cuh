@@ -83,7 +83,7 @@ private:
            own.slots, own.units.zeroed, own.units.zeroed_words);
   }
 };
-using segmented_scans = segmented_strategy<measured_tuning, 2048>;
+using segmented_scans = segmented_strategy<measured_tuning, 8192>;
 
 } // namespace detail
 } // namespace LOOKBACK_ABI

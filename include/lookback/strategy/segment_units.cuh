@@ -30,8 +30,8 @@ struct segment_batches {
   static constexpr int segments = simt::warp_threads;
   static constexpr std::int64_t of(std::int64_t all) { return (all - 1) / segments + 1; }
   /// Slots of a segment of `items` items, by E of them.
-  template <int E>
-  LOOKBACK_DEVICE static std::uint64_t slots(std::uint64_t items) {
+  template <int E, class Number>
+  LOOKBACK_DEVICE static Number slots(Number items) {
     return items == 0 ? 1 : (items - 1) / E + 1;
   }
 
@@ -50,6 +50,14 @@ struct segment_batches {
   }
 };
 
+template <class Number>
+LOOKBACK_DEVICE Number sum_of_lanes(Number sum) {
+  LOOKBACK_UNROLL
+  for (int distance = 1; distance < simt::warp_threads; distance *= 2)
+    sum += simt::rotate_up(sum, distance);
+  return sum;
+}
+
 /// Writes the slots of every batch of segments, and a zero behind them. Clears `words` words.
 template <int E, class Segments>
 LOOKBACK_KERNEL(256, 1)
@@ -66,9 +74,10 @@ measure_batches_kernel(LOOKBACK_KERNEL_PARAMETER Segments segments, const std::i
     const std::int64_t s = batch * segment_batches::segments + lane;
     std::uint64_t slots = 0;
     if (s < segments.count()) slots = segment_batches::slots<E>(segments.items(s));
-    LOOKBACK_UNROLL
-    for (int distance = 1; distance < simt::warp_threads; distance *= 2)
-      slots += simt::rotate_up(slots, distance);
+    if (simt::all_of_warp(slots < 1u << 26))
+      slots = sum_of_lanes(static_cast<std::uint32_t>(slots));
+    else
+      slots = sum_of_lanes(slots);
     if (lane == 0) batch_slots[batch] = slots;
   }
 }
@@ -89,10 +98,17 @@ class segment_units {
     unsigned tile;
   };
 
+  /// A segment that goes on behind the block's unit `unit`, and its slots from there; none at first.
+  struct covering_segment {
+    std::int64_t segment, begin, end;
+    unsigned unit;
+  };
+
 public:
   using state_type = ring_state<T, Section>;
   struct storage {
     unsigned unit;
+    covering_segment covering;
     std::int64_t first_batch;
     /// Two tiles that begin segments, the later one first, since it may be waited for; then the one
     /// that continues a segment.
@@ -110,30 +126,36 @@ public:
         shared_(simt::shared_memory<storage>()) {}
 
   LOOKBACK_DEVICE void run() {
-    const std::uint64_t all = batches_.first_slots[batches_.count];
+    const auto all =
+        static_cast<unsigned>((batches_.first_slots[batches_.count] + (U - 1)) / U); // units
+    drawn_units<state_type> units(state_);
+    if (simt::thread_index() == 0) shared_.covering = {};
     for (;;) {
-      if (simt::thread_index() == 0) {
-        shared_.unit = state_.draw();
-        if (std::uint64_t{shared_.unit} * U < all) state_.wait_to_start(shared_.unit);
-      }
-      simt::synchronize_block(); // mutant: unit-barrier
+      if (simt::thread_index() == 0) shared_.unit = units.next(all);
+      simt::synchronize_block();
       const unsigned unit = shared_.unit;
       const std::uint64_t first = std::uint64_t{unit} * U;
-      if (first >= all) return;
-      find_batch(first);
-      simt::synchronize_block(); // mutant: batch-barrier
-      find_pieces(first);
-      simt::synchronize_block(); // mutant: pieces-barrier
+      if (unit >= all) return;
+      const covering_segment around = shared_.covering;
+      const std::int64_t moved = std::int64_t{unit - around.unit} * U; // slots since then
+      const bool is_inside = moved + U <= around.end;
+      if (!is_inside) {
+        find_batch(first);
+        simt::synchronize_block();
+        find_pieces(first);
+        simt::synchronize_block(); // mutant: pieces-barrier
+      }
       LOOKBACK_ROLLED
-      for (int i = 0; i < 3; ++i) {
-        const whole_tile own = shared_.whole[i];
+      for (int i = is_inside ? 2 : 0; i < 3; ++i) {
+        const whole_tile own = is_inside
+                                   ? whole_tile{around.segment, tile_after(moved - around.begin)}
+                                   : shared_.whole[i];
         if (own.segment < 0) continue;
         scan_tile(own, unit);
         simt::synchronize_block(); // mutant: tile-reuse
       }
-      scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
-      simt::synchronize_block(); // mutant: unit-end
-      if (simt::thread_index() == 0) state_.end(unit);
+      if (!is_inside) scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
+      simt::synchronize_block();
     }
   }
 
@@ -155,42 +177,63 @@ private:
   }
 
   LOOKBACK_DEVICE void find_pieces(std::uint64_t first) {
-    const int lane = simt::lane_index();
-    for (std::int64_t batch = shared_.first_batch + simt::warp_index();
-         batch < batches_.count && batches_.first_slots[batch] < first + U; batch += Warps) {
-      const std::int64_t s = batch * segment_batches::segments + lane;
-      std::uint64_t own = 0;
-      if (s < segments_.count())
-        own = segment_batches::slots<shape::vector_elements>(segments_.items(s));
-      std::uint64_t through = own;
-      LOOKBACK_UNROLL
-      for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
-        const std::uint64_t left = simt::shuffle_up(through, distance);
-        if (lane >= distance) through += left;
-      }
-      if (own != 0) note(s, batches_.first_slots[batch] + through - own, own, first);
+    for (std::int64_t batch = shared_.first_batch + simt::warp_index(); batch < batches_.count;
+         batch += Warps) {
+      const std::uint64_t begin = batches_.first_slots[batch],
+                          own = batches_.first_slots[batch + 1] - begin;
+      if (begin >= first + U) return;
+      if (own < 1u << 30)
+        find_in_batch<std::int32_t>(batch, begin - first);
+      else
+        find_in_batch<std::int64_t>(batch, begin - first);
     }
   }
 
-  /// Segment s has `own` slots from slot `begin` on; the unit begins with slot `first`.
-  LOOKBACK_DEVICE void note(std::int64_t s, std::uint64_t begin, std::uint64_t own,
-                            std::uint64_t first) {
-    if (begin + own <= first || begin >= first + U) return;
-    if (begin < first) {
-      const std::uint64_t tile = (first - begin - 1) / U + 1;
-      if (tile * U < own) shared_.whole[2] = {s, static_cast<unsigned>(tile)}; // mutant: continues
+  /// The pieces of a batch that begins `begin` slots behind the unit's first; before it, if `begin`
+  /// is negative as an Int.
+  template <class Int>
+  LOOKBACK_DEVICE void find_in_batch(std::int64_t batch, std::uint64_t begin) {
+    const int lane = simt::lane_index();
+    const std::int64_t s = batch * segment_batches::segments + lane;
+    Int own = 0;
+    if (s < segments_.count())
+      own = static_cast<Int>(segment_batches::slots<shape::vector_elements>(segments_.items(s)));
+    Int through = own;
+    LOOKBACK_UNROLL
+    for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
+      const Int left = simt::shuffle_up(through, distance);
+      if (lane >= distance) through += left;
+    }
+    if (own != 0) note(s, static_cast<Int>(begin) + through - own, own);
+  }
+
+  /// The first tile from the unit's first slot on, of a segment that begins `before` slots before.
+  template <class Int>
+  LOOKBACK_DEVICE static unsigned tile_after(Int before) {
+    return static_cast<unsigned>((before + (U - 1)) / U);
+  }
+
+  /// Segment s has `own` slots, from slot `begin` of the unit on.
+  template <class Int>
+  LOOKBACK_DEVICE void note(std::int64_t s, Int begin, Int own) {
+    const Int end = begin + own;
+    if (end <= 0 || begin >= U) return;
+    if (end > U) shared_.covering = {s, begin, end, shared_.unit};
+    if (begin < 0) {
+      const unsigned tile = tile_after(-begin);
+      if (static_cast<Int>(tile) * U < own) shared_.whole[2] = {s, tile};
       return;
     }
-    const int head = static_cast<int>(begin - first);
+    const int head = static_cast<int>(begin);
     const bool is_whole = own > U / 2;
     const auto id = static_cast<std::uint16_t>(s - shared_.of_unit.first + 1);
     shared_.of_unit.heads[head] = is_whole ? static_cast<std::uint16_t>(id | slots::elsewhere) : id;
     if (is_whole)
-      shared_.whole[head < U / 2 ? 1 : 0] = {s, 0}; // mutant: later-first
+      shared_.whole[head < U / 2 ? 1 : 0] = {s, 0};
     else if (own > simt::warp_threads)
       shared_.of_unit.long_heads[head / simt::warp_threads] = static_cast<std::uint16_t>(head + 1);
     // The unit's last segment.
-    if (begin + own >= first + U || s + 1 == segments_.count())
+    if (end >= U || s + 1 == segments_.count())
       shared_.of_unit.end = is_whole ? head : head + static_cast<int>(own);
   }
 
@@ -200,7 +243,7 @@ private:
                       problem_.initial,
                       {problem_.sink.output + moved(segments_.result_begin(piece.segment)),
                        problem_.sink.project},
-                      {segments_.items(piece.segment)});
+                      {static_cast<std::uint64_t>(segments_.items(piece.segment))});
     const tile_extent extent = own.extent.tile(piece.tile, shape::tile_elements);
     const typename scan_of_tile::source input(own);
     const bool is_fast = input.aligned() && extent.valid == shape::tile_elements &&

@@ -23,7 +23,6 @@ public:
   template <class Operator>
   LOOKBACK_DEVICE void scan(uninitialized_array<T, 1> &value, int position, bool holds,
                             Operator &op) {
-    const int lane = simt::lane_index();
     bool ends = false; // no lane reaches over so many slots
     LOOKBACK_UNROLL
     for (int step = 0; step < network::steps; ++step) {
@@ -38,7 +37,6 @@ public:
         construct(above_[step], value[0]);
       }
     }
-    static_cast<void>(lane);
   }
   /// V of the slot before, after the network.
   LOOKBACK_DEVICE T beside(const uninitialized_array<T, 1> &value) {
@@ -93,7 +91,7 @@ public:
     const int warp = simt::warp_index(), lane = simt::lane_index();
     const int share = (slots_.end + Warps - 1) / Warps;
     const place from = row_start(warp * share), to = row_start((warp + 1) * share);
-    const bool rows = simt::ballot(lane < Slots / row_slots && // mutant: long-heads
+    const bool rows = simt::ballot(lane < Slots / row_slots &&
                                    slots_.long_heads[lane % (Slots / row_slots)] != 0) != 0;
     if (!rows) {
       scan_slots(from, to.slot,
@@ -110,9 +108,9 @@ public:
     });
     simt::synchronize_block(); // mutant: packed-vectors
     scan_row_aggregates();
-    simt::synchronize_block(); // mutant: packed-rows
+    simt::synchronize_block();
     scan_slots(from, to.slot, [&](const lane_slot &own, const vector &items, slot_network<T> &) {
-      const int row = own.vector / row_slots;
+      const int row = own.vector() / row_slots;
       store(own, items, shared_.vectors[own.slot > 0 ? own.slot - 1 : 0],
             row > 0 ? &shared_.vectors[own.head + row * row_slots - 1] : nullptr);
     });
@@ -123,11 +121,13 @@ private:
   struct place {
     int slot, head; // of the segment at or before the slot, or -1
   };
-  /// A lane's vector. `count`: its valid items, 0 if there are none to scan here.
+  /// A lane's vector, its index in its segment, and how many valid items it has: 0 if there are none
+  /// to scan here. `at` is the index of the first.
   struct lane_slot {
-    std::int64_t segment;
-    int slot, head, vector, count;
-    LOOKBACK_DEVICE int position() const { return count > 0 ? vector % row_slots : 0; }
+    std::int64_t at, segment;
+    int slot, head, count;
+    LOOKBACK_DEVICE int vector() const { return slot - head; }
+    LOOKBACK_DEVICE int position() const { return count > 0 ? vector() % row_slots : 0; }
     LOOKBACK_DEVICE bool holds() const { return count == E; }
   };
 
@@ -157,30 +157,49 @@ private:
   }
 
   /// Calls `scan(slot, items, network)` for every slot from `from` to `end`, 32 of them at a time.
+  /// The items of the next 32 are on their way in the meantime, if they can be moved.
   template <class Scan>
   LOOKBACK_DEVICE void scan_slots(place from, int end, Scan scan) {
-    const int lane = simt::lane_index();
+    constexpr bool ahead = std::is_trivially_copyable<item>::value;
     slot_network<T> network;
     int head = from.head; // of the slot before
-    for (int first = from.slot; first < end; first += simt::warp_threads) {
-      lane_slot own{0, first + lane, head, 0, 0};
-      const bool exists = own.slot < end;
-      const unsigned heads = simt::ballot(exists && own.slot < Slots &&
-                                          slots_.heads[own.slot < Slots ? own.slot : 0] != 0);
-      const unsigned below = heads & ((2u << lane) - 1);
-      if (below != 0) own.head = first + simt::highest_bit(below);
-      if (heads != 0) head = first + simt::highest_bit(heads);
-      vector items;
-      if (exists && is_here(own.head)) {
-        own.segment = segment_at(own.head);
-        own.vector = own.slot - own.head;
-        const std::int64_t left =
-            static_cast<std::int64_t>(segments_.items(own.segment)) - std::int64_t{own.vector} * E;
-        own.count = left > E ? E : left < 0 ? 0 : static_cast<int>(left); // mutant: slot-count
-        load(segments_.begin(own.segment) + std::int64_t{own.vector} * E, own.count, items);
+    lane_slot own{};
+    vector items;
+    for (int first = from.slot; first < end + (ahead ? simt::warp_threads : 0);
+         first += simt::warp_threads) {
+      if constexpr (ahead) {
+        lane_slot next{};
+        vector next_items;
+        if (first < end) next = fetch(first, end, head, next_items);
+        if (first > from.slot) scan(own, items, network);
+        own = next;
+        std::memcpy(static_cast<void *>(&items), &next_items, sizeof(items));
+      } else {
+        own = fetch(first, end, head, items);
+        scan(own, items, network);
       }
-      scan(own, items, network);
     }
+  }
+
+  /// This lane's slot of the 32 from `first` on, and its items.
+  LOOKBACK_DEVICE lane_slot fetch(int first, int end, int &head, vector &items) const {
+    const int lane = simt::lane_index();
+    lane_slot own{0, 0, first + lane, head, 0};
+    const bool exists = own.slot < end;
+    const unsigned heads = simt::ballot(exists && own.slot < Slots &&
+                                        slots_.heads[own.slot < Slots ? own.slot : 0] != 0);
+    const unsigned below = heads & ((2u << lane) - 1);
+    if (below != 0) own.head = first + simt::highest_bit(below);
+    if (heads != 0) head = first + simt::highest_bit(heads);
+    if (exists && is_here(own.head)) {
+      const std::int64_t segment = segment_at(own.head);
+      const int left = static_cast<int>(segments_.items(segment)) - own.vector() * E;
+      if (Segments::moves_results) own.segment = segment;
+      own.count = left > E ? E : left < 0 ? 0 : left;
+      own.at = segments_.begin(segment) + own.vector() * E;
+      load(own.at, own.count, items);
+    }
+    return own;
   }
 
   LOOKBACK_DEVICE void load(std::int64_t at, int count, vector &items) const {
@@ -229,15 +248,14 @@ private:
                              const T *row_prefix) {
     if (own.count == 0) return;
     maybe<T> left;
-    if constexpr (Problem::initial_type::exists)
-      left.set(static_cast<T>(problem_.initial.value)); // mutant: segment-initial
+    if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem_.initial.value));
     if (row_prefix != nullptr) left.append(op_, *row_prefix);
     if (own.position() > 0) left.append(op_, beside);
     lane_vector<stored, E> results;
     scan_lane(problem_, left, own.count, items, op_, results);
-    const auto output =
-        problem_.sink.output + static_cast<std::ptrdiff_t>(segments_.result_begin(own.segment) +
-                                                           std::int64_t{own.vector} * E);
+    std::int64_t at = own.at;
+    if (Segments::moves_results) at = segments_.result_begin(own.segment) + own.vector() * E;
+    const auto output = problem_.sink.output + static_cast<std::ptrdiff_t>(at);
     if constexpr (can_move_as_vectors<stored, std::decay_t<decltype(output)>> &&
                   lane_vector<stored, E>::packed) {
       if (own.count == E && moves_as_vectors<stored, E>(output)) {
@@ -247,7 +265,7 @@ private:
     }
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k)
-      if (k < own.count) output[k] = results.get(k); // mutant: slot-store
+      if (k < own.count) output[k] = results.get(k);
   }
 
   const Problem &problem_;

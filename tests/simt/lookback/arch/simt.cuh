@@ -202,9 +202,9 @@ inline unsigned fetch_increment(unsigned *counter, EMULATOR_CALLER) {
   emulator::after_store();
   return before;
 }
-inline void increment_release(std::uint32_t *counter, EMULATOR_CALLER) {
+inline void add_release(std::uint32_t *counter, std::uint32_t more, EMULATOR_CALLER) {
   emulator::before_store(counter, where);
-  __atomic_fetch_add(counter, 1u, __ATOMIC_RELEASE);
+  __atomic_fetch_add(counter, more, __ATOMIC_RELEASE);
   emulator::after_store();
 }
 
