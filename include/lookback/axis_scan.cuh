@@ -49,18 +49,18 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// - *Rows on a GPU*: inner = 1, and the elements of a line are adjacent. Their types are those of
 ///   lookback::DeviceSegmentedScan, and the call's stream behaviour is that of @ref thrust_scans.
 /// - *Operator*, *element types* on the CPU: as for @ref thrust_scans.
-/// - *Errors*: `std::invalid_argument` for lines on a GPU that are not rows, for negative pitches, for output pitches that do not nest
-///   (that along the axis must be at least inner, and the outer one at least the span of a line, or
-///   the same with both exchanged), and for lines that span more than 2^63 - 1 elements; otherwise
-///   as for @ref thrust_scans.
+/// - *Errors*: `std::invalid_argument` for lines on a GPU that are not rows, for negative pitches,
+///   for output pitches that do not nest (that along the axis must be at least inner, and the outer
+///   one at least the span of a line, or the same with both exchanged), and for lines that span
+///   more than 2^63 - 1 elements; otherwise as for @ref thrust_scans.
 /// - *Determinism*: the results of a line are bit-identical to those of scanning it alone, forward
 ///   or reverse, by lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither
 ///   on the other lines nor on the pitches (lookback::tree_shape).
-/// - *Threads*: on the CPU as for @ref host, by the bytes of all lines together. A thread scans adjacent lines
-///   (columns) together, in the order of memory, if there are at least 8 of them and the
-///   accumulator is trivially copyable and small; other lines are scanned one by one. A line that
-///   is longer than a thread's share is scanned by all threads, unless it is scanned together with
-///   others.
+/// - *Threads*: on the CPU as for @ref host, by the bytes of all lines together. A thread scans
+///   adjacent lines (columns) together, in the order of memory, if there are at least 8 of them and
+///   the accumulator is trivially copyable and small; other lines are scanned one by one. A line
+///   that is longer than a thread's share is scanned by all threads, unless it is scanned together
+///   with others.
 /// - *Complexity*: about 2 n applications of the operator for n elements in all.
 ///
 /// @{

@@ -40,9 +40,9 @@ inline namespace LOOKBACK_ABI {
 /// - *Operator*: associative. It need not be commutative, no identity is assumed, and it is applied
 ///   to elements of one segment only, in order.
 /// - *Element types*: the accumulator is trivially copyable and has less than 512 bytes; its tile
-///   and 1.5 accumulators for every vector of a tile fit into 48 KB, which accumulators of up to the
-///   size of the elements or 16 bytes do. Otherwise the call does not compile; lookback::host has no
-///   such limits.
+///   and 1.5 accumulators for every vector of a tile fit into 48 KB, which accumulators of up to
+///   the size of the elements or 16 bytes do. Otherwise the call does not compile; lookback::host
+///   has no such limits.
 /// - *Initial value*: a value that the host knows. Every segment starts from it.
 /// - `num_segments`: 0 launches nothing.
 /// - *Stream behaviour*: the scan is enqueued on `stream`, as up to four kernels. Nothing is
@@ -52,10 +52,11 @@ inline namespace LOOKBACK_ABI {
 /// - *Determinism*: the results of a segment are bit-identical to those of scanning it alone by
 ///   lookback::DeviceScan. They depend neither on the other segments nor on where the segment is
 ///   (lookback::tree_shape).
-/// - *Temporary storage*: 8 bytes for every 32 segments, and about 0.2 MB.
+/// - *Temporary storage*: 8 bytes for every 32 segments and about 70,000 status words, of 8 bytes for
+///   accumulators of up to 4 bytes, 16 up to 8 and 32 up to 16.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
-///   all. Work is shared by elements, whatever the lengths of the segments: a long one may be beside
-///   millions of short ones. An empty segment costs as much as one of a vector (16 bytes).
+///   all. Work is shared by elements, whatever the lengths of the segments: a long one may be
+///   beside millions of short ones. An empty segment costs as much as one of a vector (16 bytes).
 ///
 /// @ingroup cub_scans
 struct DeviceSegmentedScan {
@@ -123,7 +124,8 @@ public:
                 stream);
   }
 
-  /// y(i) = init . x(0) . x(1) ... x(i - 1), y(0) = init. Accumulates in the type of scan_op(init, x).
+  /// y(i) = init . x(0) . x(1) ... x(i - 1), y(0) = init. Accumulates in the type of scan_op(init,
+  /// x).
   template <class Input, class Output, class Begins, class Ends, class ScanOp, class Init>
   static cudaError_t ExclusiveSegmentedScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                             Input d_in, Output d_out, Begins d_in_begin_offsets,

@@ -41,9 +41,9 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// - `begins`, `ends`: iterators with random access over integers, `segments` of them each.
 ///   Segments may be in any order, with gaps between them. A segment whose end is not greater than
 ///   its begin is empty; if `segments` is zero or negative, there are none.
-/// - *Iterators*: random access, readable or writable where the policy runs. `result` may equal `first`; any other overlap of input and output
-///   is undefined, and so are segments that have elements in common. Elements outside the segments
-///   are not written.
+/// - *Iterators*: random access, readable or writable where the policy runs. `result` may equal
+///   `first`; any other overlap of input and output is undefined, and so are segments that have
+///   elements in common. Elements outside the segments are not written.
 /// - *Operator*, *errors*: as for @ref thrust_scans.
 /// - *Element types*: on the CPU, as for @ref thrust_scans; on a GPU, as for
 ///   lookback::DeviceSegmentedScan.
@@ -51,12 +51,12 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// - *Determinism*: the results of a segment are bit-identical to those of scanning it alone, by
 ///   lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither on the other
 ///   segments nor on where the segment is (lookback::tree_shape).
-/// - *Threads*: on the CPU as for @ref host, by the bytes of all segments together. Threads draw batches of
-///   segments with about equal numbers of elements. A segment that is longer than a thread's share
-///   is scanned by all threads, after the others.
+/// - *Threads*: on the CPU as for @ref host, by the bytes of all segments together. Threads draw
+///   batches of segments with about equal numbers of elements. A segment that is longer than a
+///   thread's share is scanned by all threads, after the others.
 /// - *Complexity*: about 2 n applications of the operator for n elements in all; the offsets are
-///   read several times. On a GPU, blocks have about equal numbers of elements, too, and many blocks
-///   share a long segment: lookback::DeviceSegmentedScan.
+///   read several times. On a GPU, blocks have about equal numbers of elements, too, and many
+///   blocks share a long segment: lookback::DeviceSegmentedScan.
 ///
 /// @{
 

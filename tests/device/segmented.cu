@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scans of segments by offsets, and of rows: every segment bit for bit as on the CPU, and everything
-// between the segments as it was.
+// Scans of segments by offsets, and of rows: every segment bit for bit as on the CPU, and
+// everything between the segments as it was.
 #include <lookback/axis_scan.cuh>
 #include <lookback/device_segmented_scan.cuh>
 #include <lookback/execution_policy.cuh>

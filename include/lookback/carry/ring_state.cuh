@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Status words in a ring, for a scan whose number of tiles the host does not know. Its units of work
-// have dynamic ids, and each writes one tile's word.
+// Status words in a ring, for a scan whose number of tiles the host does not know. Its units of
+// work have dynamic ids, and each writes one tile's word.
 //
 // A ring has eight sections. A unit of section q starts when all units of sections q - 2 and q - 3
-// have ended; by induction, all earlier ones have, too. It clears a word of section q - 4, which the
-// units of section q + 4 use again: those that read the word were units of sections q - 4 to q - 2,
-// and the units of section q + 4 start when all of section q have ended.
+// have ended; by induction, all earlier ones have, too. It clears a word of section q - 4, which
+// the units of section q + 4 use again: those that read the word were units of sections q - 4 to q
+// - 2, and the units of section q + 4 start when all of section q have ended.
 #pragma once
 
 #include <lookback/carry/look_back_carry.cuh>
@@ -34,8 +34,8 @@ private:
 };
 
 /// The state of one segment, of which tile k has the words of unit first + k, and group g those of
-/// the 32 units from first + 32 g on. (Two segments share no group: a group has words only if a tile
-/// follows it.)
+/// the 32 units from first + 32 g on. (Two segments share no group: a group has words only if a
+/// tile follows it.)
 template <class T>
 struct segment_state {
   ring_words<T> tile_aggregates, group_aggregates, group_prefixes;

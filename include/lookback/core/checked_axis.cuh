@@ -48,8 +48,8 @@ inline bool nests(const axis &lines, const axis::pitch &pitch) {
          (holds(lines.outer, pitch.outer, lines.inner) &&
           holds(lines.length, pitch.length, across));
 }
-/// The lines, of which there are some, with all distances. Throws where they may overlap or span too
-/// much.
+/// The lines, of which there are some, with all distances. Throws where they may overlap or span
+/// too much.
 inline axis checked_axis(const axis &lines) {
   axis own = lines;
   multiply_add(multiply_add(lines.outer, lines.inner, 0), lines.length, 0);

@@ -48,7 +48,8 @@ void run_segments(const thrust::cuda_cub::execution_policy<Derived> &exec, Input
                    from, to, {}, segments));
 }
 
-/// Rows are segments whose offsets need no memory. In reverse, they are those of the reversed array.
+/// Rows are segments whose offsets need no memory. In reverse, they are those of the reversed
+/// array.
 template <bool Inclusive, class T, class Derived, class Input, class Output, class Operator,
           class Initial>
 void run_axis(const thrust::cuda_cub::execution_policy<Derived> &exec, Input first,

@@ -15,8 +15,8 @@ namespace detail {
 template <class Rows, unsigned Section>
 struct segmented_strategy {
   /// Scans `segments` by `problem`, or, if `storage` is null, writes to `bytes` the size of storage
-  /// that this takes. It neither allocates nor synchronises. Refused with refusal::invalid_value for
-  /// a negative number of segments, and for storage that is too small.
+  /// that this takes. It neither allocates nor synchronises. Refused with refusal::invalid_value
+  /// for a negative number of segments, and for storage that is too small.
   template <class Problem, class Segments, class Launch>
   static typename Launch::status_type scan(void *storage, std::size_t &bytes,
                                            const Problem &problem, const Segments &segments,

@@ -2,11 +2,11 @@
 // Scans of segments in one pass, by units of work that have about the same number of vectors each,
 // whatever the segments' lengths.
 //
-// Every vector of a segment has a slot, an empty segment has one, too, and the slots of all segments
-// follow one another. The pieces of a segment are the tiles of its tree. Unit u has the pieces that
-// begin in slots u U to (u + 1) U - 1, where U is the number of vectors of a tile: tile k of a
-// segment whose first tile is in unit u is in unit u + k. A unit has at most one tile that continues
-// a segment, its first piece, and at most one that is continued, its last.
+// Every vector of a segment has a slot, an empty segment has one, too, and the slots of all
+// segments follow one another. The pieces of a segment are the tiles of its tree. Unit u has the
+// pieces that begin in slots u U to (u + 1) U - 1, where U is the number of vectors of a tile: tile
+// k of a segment whose first tile is in unit u is in unit u + k. A unit has at most one tile that
+// continues a segment, its first piece, and at most one that is continued, its last.
 //
 // Tiles of long segments are scanned as those of the look-back (strategy/tree_look_back.cuh), with
 // status words in a ring (carry/ring_state.cuh), since the host does not know how many there are.
@@ -98,7 +98,8 @@ class segment_units {
     unsigned tile;
   };
 
-  /// A segment that goes on behind the block's unit `unit`, and its slots from there; none at first.
+  /// A segment that goes on behind the block's unit `unit`, and its slots from there; none at
+  /// first.
   struct covering_segment {
     std::int64_t segment, begin, end;
     unsigned unit;
@@ -160,7 +161,8 @@ public:
   }
 
 private:
-  /// The first batch with pieces of the unit from slot `first` on; clears what find_pieces() writes.
+  /// The first batch with pieces of the unit from slot `first` on; clears what find_pieces()
+  /// writes.
   LOOKBACK_DEVICE void find_batch(std::uint64_t first) {
     slots &own = shared_.of_unit;
     const int thread = simt::thread_index(), threads = Warps * simt::warp_threads;

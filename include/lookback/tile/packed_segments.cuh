@@ -13,8 +13,8 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Kogge-Stone over the rows of consecutive slots, 32 of them in each step of a warp: a value of the
-/// slots before is what this lane had there before the step of the same distance.
+/// Kogge-Stone over the rows of consecutive slots, 32 of them in each step of a warp: a value of
+/// the slots before is what this lane had there before the step of the same distance.
 template <class T>
 class slot_network {
 public:
@@ -121,8 +121,8 @@ private:
   struct place {
     int slot, head; // of the segment at or before the slot, or -1
   };
-  /// A lane's vector, its index in its segment, and how many valid items it has: 0 if there are none
-  /// to scan here. `at` is the index of the first.
+  /// A lane's vector, its index in its segment, and how many valid items it has: 0 if there are
+  /// none to scan here. `at` is the index of the first.
   struct lane_slot {
     std::int64_t at, segment;
     int slot, head, count;
