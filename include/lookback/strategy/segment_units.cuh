@@ -146,6 +146,10 @@ public:
         find_pieces(first);
         simt::synchronize_block(); // mutant: pieces-barrier
       }
+      if (!is_inside) {
+        scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
+        simt::synchronize_block(); // mutant: packed-reuse
+      }
       LOOKBACK_ROLLED
       for (int i = is_inside ? 2 : 0; i < 3; ++i) {
         const whole_tile own = is_inside
@@ -155,8 +159,6 @@ public:
         scan_tile(own, unit);
         simt::synchronize_block(); // mutant: tile-reuse
       }
-      if (!is_inside) scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
-      simt::synchronize_block();
     }
   }
 
@@ -197,16 +199,19 @@ private:
   LOOKBACK_DEVICE void find_in_batch(std::int64_t batch, std::uint64_t begin) {
     const int lane = simt::lane_index();
     const std::int64_t s = batch * segment_batches::segments + lane;
+    typename Segments::number items = 0;
     Int own = 0;
-    if (s < segments_.count())
-      own = static_cast<Int>(segment_batches::slots<shape::vector_elements>(segments_.items(s)));
+    if (s < segments_.count()) {
+      items = segments_.items(s);
+      own = static_cast<Int>(segment_batches::slots<shape::vector_elements>(items));
+    }
     Int through = own;
     LOOKBACK_UNROLL
     for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
       const Int left = simt::shuffle_up(through, distance);
       if (lane >= distance) through += left;
     }
-    if (own != 0) note(s, static_cast<Int>(begin) + through - own, own);
+    if (own != 0) note(s, static_cast<Int>(begin) + through - own, own, items);
   }
 
   /// The first tile from the unit's first slot on, of a segment that begins `before` slots before.
@@ -215,9 +220,9 @@ private:
     return static_cast<unsigned>((before + (U - 1)) / U);
   }
 
-  /// Segment s has `own` slots, from slot `begin` of the unit on.
+  /// Segment s has `items` items and `own` slots, from slot `begin` of the unit on.
   template <class Int>
-  LOOKBACK_DEVICE void note(std::int64_t s, Int begin, Int own) {
+  LOOKBACK_DEVICE void note(std::int64_t s, Int begin, Int own, typename Segments::number items) {
     const Int end = begin + own;
     if (end <= 0 || begin >= U) return;
     if (end > U) shared_.covering = {s, begin, end, shared_.unit};
@@ -228,8 +233,9 @@ private:
     }
     const int head = static_cast<int>(begin);
     const bool is_whole = own > U / 2;
-    const auto id = static_cast<std::uint16_t>(s - shared_.of_unit.first + 1);
-    shared_.of_unit.heads[head] = is_whole ? static_cast<std::uint16_t>(id | slots::elsewhere) : id;
+    shared_.of_unit.heads[head] = static_cast<std::uint16_t>(s - shared_.of_unit.first + 1);
+    shared_.packed.begins[head] = segments_.begin(s);
+    shared_.packed.items[head] = is_whole ? 0 : static_cast<std::int32_t>(items);
     if (is_whole)
       shared_.whole[head < U / 2 ? 1 : 0] = {s, 0};
     else if (own > simt::warp_threads)

@@ -13,11 +13,20 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// Gives registers a value that no lane uses. Otherwise the compiler keeps what was in them in the
+/// iteration of a loop before, in other registers.
+template <class Value>
+LOOKBACK_DEVICE void forget(Value &value) {
+  std::memset(static_cast<void *>(&value), 0, sizeof(value));
+}
+
 /// Kogge-Stone over the rows of consecutive slots, 32 of them in each step of a warp: a value of
 /// the slots before is what this lane had there before the step of the same distance.
 template <class T>
 class slot_network {
 public:
+  LOOKBACK_DEVICE slot_network() { forget(above_); }
+
   /// `value`: V(vector - 1) . x, or x where `position`, the vector's index in its row, is 0. Lanes
   /// that hold no full vector have nothing, and are the last of their rows.
   template <class Operator>
@@ -53,12 +62,11 @@ private:
   uninitialized_array<T, network::steps + 1> above_; // before each step, and after the last
 };
 
-/// A block's slots. heads[i] is 0, or that a segment begins in slot i: its index from `first` on,
-/// plus one, and `elsewhere` if it is not scanned here. long_heads[i] is 0, or one more than the
-/// first slot, of 32 i to 32 i + 31, of a segment of more than one row.
+/// A block's slots. heads[i] is 0, or one more than the index from `first` on of the segment that
+/// begins in slot i. long_heads[i] is 0, or one more than the first slot, of 32 i to 32 i + 31, of a
+/// segment of more than one row.
 template <int Slots>
 struct slots_of_block {
-  static constexpr std::uint16_t elsewhere = 0x8000;
   std::int64_t first; // segment
   int end;            // of all slots
   std::uint16_t heads[Slots];
@@ -76,7 +84,11 @@ class packed_segments {
 
 public:
   using slots = slots_of_block<Slots>;
+  /// Of a segment that begins in slot i: begins[i] is where its items are, and items[i] is how many
+  /// it has to be scanned here.
   struct storage {
+    std::int64_t begins[Slots];
+    std::int32_t items[Slots];
     uninitialized_array<T, Slots + Slots / 2> vectors; // V; in a row's last slot then R
     typename lane_exchange<T>::storage exchange;
   };
@@ -124,19 +136,12 @@ private:
   /// A lane's vector, its index in its segment, and how many valid items it has: 0 if there are
   /// none to scan here. `at` is the index of the first.
   struct lane_slot {
-    std::int64_t at, segment;
+    std::int64_t at;
     int slot, head, count;
     LOOKBACK_DEVICE int vector() const { return slot - head; }
     LOOKBACK_DEVICE int position() const { return count > 0 ? vector() % row_slots : 0; }
     LOOKBACK_DEVICE bool holds() const { return count == E; }
   };
-
-  LOOKBACK_DEVICE std::int64_t segment_at(int head) const {
-    return slots_.first + (slots_.heads[head] & (slots::elsewhere - 1)) - 1;
-  }
-  LOOKBACK_DEVICE bool is_here(int head) const {
-    return head >= 0 && (slots_.heads[head] & slots::elsewhere) == 0;
-  }
 
   /// The first slot from `slot` on that does not continue a row: warps share no row.
   LOOKBACK_DEVICE place row_start(int slot) const {
@@ -148,9 +153,8 @@ private:
       const unsigned heads = simt::ballot(watched >= 0 && slots_.heads[watched > 0 ? watched : 0]);
       if (heads != 0) head = last - simt::lowest_bit(heads);
     }
-    if (!is_here(head)) return {slot, head};
-    const auto items = segments_.items(segment_at(head));
-    const int vectors = static_cast<int>((items + E - 1) / E),
+    if (head < 0) return {slot, head};
+    const int vectors = (shared_.items[head] + E - 1) / E,
               row = (slot - head + row_slots - 1) / row_slots * row_slots;
     const int behind = head + vectors;
     return {slot >= behind ? slot : head + row < behind ? head + row : behind, head};
@@ -170,6 +174,7 @@ private:
       if constexpr (ahead) {
         lane_slot next{};
         vector next_items;
+        forget(next_items);
         if (first < end) next = fetch(first, end, head, next_items);
         if (first > from.slot) scan(own, items, network);
         own = next;
@@ -184,19 +189,17 @@ private:
   /// This lane's slot of the 32 from `first` on, and its items.
   LOOKBACK_DEVICE lane_slot fetch(int first, int end, int &head, vector &items) const {
     const int lane = simt::lane_index();
-    lane_slot own{0, 0, first + lane, head, 0};
+    lane_slot own{0, first + lane, head, 0};
     const bool exists = own.slot < end;
     const unsigned heads = simt::ballot(exists && own.slot < Slots &&
                                         slots_.heads[own.slot < Slots ? own.slot : 0] != 0);
     const unsigned below = heads & ((2u << lane) - 1);
     if (below != 0) own.head = first + simt::highest_bit(below);
     if (heads != 0) head = first + simt::highest_bit(heads);
-    if (exists && is_here(own.head)) {
-      const std::int64_t segment = segment_at(own.head);
-      const int left = static_cast<int>(segments_.items(segment)) - own.vector() * E;
-      if (Segments::moves_results) own.segment = segment;
+    if (exists && own.head >= 0) {
+      const int left = shared_.items[own.head] - own.vector() * E;
       own.count = left > E ? E : left < 0 ? 0 : left;
-      own.at = segments_.begin(segment) + own.vector() * E;
+      own.at = shared_.begins[own.head] + own.vector() * E;
       load(own.at, own.count, items);
     }
     return own;
@@ -217,6 +220,7 @@ private:
 
   LOOKBACK_DEVICE void reduce(const lane_slot &own, const vector &items, slot_network<T> &net,
                               uninitialized_array<T, 1> &value) {
+    forget(value);
     if (own.holds()) construct(value[0], fold_lane<Problem>(items, op_));
     net.scan(value, own.position(), own.holds(), op_);
   }
@@ -232,8 +236,7 @@ private:
     for (int i = simt::warp_index(); i < Slots / row_slots; i += Warps) {
       const int head = slots_.long_heads[i] - 1;
       if (head < 0) continue;
-      const int rows =
-          static_cast<int>(segments_.items(segment_at(head)) / shape::row_elements); // full ones
+      const int rows = shared_.items[head] / shape::row_elements; // full ones
       const int last = head + (simt::lane_index() + 1) * row_slots - 1;
       uninitialized_array<T, 1> aggregates;
       if (simt::lane_index() < rows) construct(aggregates[0], shared_.vectors[last]);
@@ -252,9 +255,11 @@ private:
     if (row_prefix != nullptr) left.append(op_, *row_prefix);
     if (own.position() > 0) left.append(op_, beside);
     lane_vector<stored, E> results;
+    if constexpr (lane_vector<stored, E>::packed) forget(results);
     scan_lane(problem_, left, own.count, items, op_, results);
     std::int64_t at = own.at;
-    if (Segments::moves_results) at = segments_.result_begin(own.segment) + own.vector() * E;
+    if (Segments::moves_results)
+      at = segments_.result_begin(slots_.first + slots_.heads[own.head] - 1) + own.vector() * E;
     const auto output = problem_.sink.output + static_cast<std::ptrdiff_t>(at);
     if constexpr (can_move_as_vectors<stored, std::decay_t<decltype(output)>> &&
                   lane_vector<stored, E>::packed) {
