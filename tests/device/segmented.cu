@@ -6,6 +6,7 @@
 #include <lookback/execution_policy.cuh>
 #include <lookback/segmented_scan.cuh>
 
+#include <support/capture.cuh>
 #include <support/device_call.cuh>
 #include <support/operators.hpp>
 #include <support/random.hpp>
@@ -139,13 +140,10 @@ TEST_CASE("segments: sums of integers; offsets of 64 bits and of 32 without a si
       lookback::plus{}, 7);
 }
 
-TEST_CASE("segments: an operator that does not commute; 1 and 24 bytes") {
+TEST_CASE("segments: operators that do not commute; 24 bytes") {
   check_all<std::uint32_t>(
       "packed", [](auto &random) { return test::random_packed<std::uint32_t>(random); },
       test::compose_words{}, 0x30005u);
-  check_all<std::uint8_t>(
-      "1 byte", [](auto &random) { return static_cast<std::uint8_t>(random()); },
-      test::plus<std::uint8_t>{}, std::uint8_t{3});
   check_all<test::sized<24>>(
       "24 bytes", [](auto &random) { return test::random_value<test::sized<24>>::make(random); },
       test::compose{}, test::sized<24>{{1, 3, 5, 7, 9, 11}});
@@ -200,6 +198,30 @@ TEST_CASE("rows: any length, with pitches, in both directions") {
                                                 lookback::axis{1, 5, 7},
                                                 static_cast<float *>(nullptr)),
                   std::invalid_argument);
+}
+
+TEST_CASE("segments: captured, and run twice") {
+  const std::vector<int> offsets{0, 3, 3, 8};
+  const test::guarded_buffer<int> device_offsets(offsets);
+  const test::guarded_buffer<float> from(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
+  test::guarded_buffer<float> to(8);
+  const auto scan = [&](void *temporary, std::size_t &bytes, cudaStream_t stream) {
+    return DeviceSegmentedScan::ExclusiveSegmentedScan(
+        temporary, bytes, from.data(), to.data(), device_offsets.data(), device_offsets.data() + 1,
+        3, lookback::plus{}, 10.f, stream);
+  };
+  const test::stream stream;
+  std::size_t bytes = 0;
+  REQUIRE_CUDA(scan(nullptr, bytes, stream));
+  const test::guarded_buffer<unsigned char> temporary(bytes);
+  test::captured graph(stream, [&] { REQUIRE_CUDA(scan(temporary.data(), bytes, stream)); });
+  for (int run = 0; run < 2; ++run) {
+    to.poison();
+    graph.launch(stream);
+    CHECK_EQ(
+        test::first_difference(to.download(), std::vector<float>{10, 11, 13, 10, 14, 19, 25, 32}),
+        test::nowhere);
+  }
 }
 
 TEST_CASE("segments: bad input") {

@@ -405,6 +405,7 @@ mutation("the key behind the row not compared" REPLACE staged-right "row[row_ele
 mutations_of(races_segmented.cpp)
 mutation("segments scanned before all are found" DELETE pieces-barrier)
 mutation("a tile scanned in the memory of the one before" DELETE tile-reuse)
+mutation("a tile scanned in the memory of the unit's segments" DELETE packed-reuse)
 mutation("row totals read before all are written" DELETE packed-vectors)
 mutation("a status word not cleared for the next round" DELETE clear-tile)
 mutation("values of two segments combined in a row" REPLACE slot-position "position >= distance" "true")

@@ -90,35 +90,39 @@ class drawn_units {
 public:
   LOOKBACK_DEVICE explicit drawn_units(const State &state) : state_(state) {}
 
-  /// The block's next unit, which may start, or any after the last of `all`. The one after it is
-  /// drawn, too, so that its id is there in time: units are scanned in the order of their ids, so
-  /// that none waits for a later one.
+  /// The block's next unit, which may start, or any after the last of `all`.
   LOOKBACK_DEVICE unsigned next(unsigned all) {
-    const unsigned unit = started_ ? drawn_ : simt::fetch_increment(state_.next_unit);
+    draw();
+    const unsigned unit = drawn_;
+    has_drawn_ = false;
+    const bool begins = !started_ || section_of(unit) != section_of(unit_);
     if (started_) {
       state_.clear_behind(unit_);
       ++ended_;
       // Nothing is left to report before the block waits, or ends.
-      if (unit >= all || section_of(unit) != section_of(unit_)) {
+      if (unit >= all || begins) {
         state_.end(section_of(unit_), ended_);
         ended_ = 0;
       }
     }
     if (unit >= all) return unit;
-    if (!started_ || section_of(unit) != section_of(unit_)) {
-      if (section_of(unit) >= 2) state_.wait_for_end(section_of(unit) - 2);
-      if (section_of(unit) >= 3) state_.wait_for_end(section_of(unit) - 3);
-    }
+    if (begins && section_of(unit) >= 2) state_.wait_for_end(section_of(unit) - 2);
+    if (begins && section_of(unit) >= 3) state_.wait_for_end(section_of(unit) - 3);
     started_ = true;
     unit_ = unit;
-    drawn_ = simt::fetch_increment(state_.next_unit);
     return unit;
+  }
+  /// Draws the next unit early, so that its id is there in time. Units are scanned in the order of
+  /// their ids, so that none waits for a later one; but others may wait for it in the meantime.
+  LOOKBACK_DEVICE void draw() {
+    if (!has_drawn_) drawn_ = simt::fetch_increment(state_.next_unit);
+    has_drawn_ = true;
   }
 
 private:
   LOOKBACK_DEVICE static unsigned section_of(unsigned unit) { return unit / State::section_units; }
   const State &state_;
-  bool started_ = false;
+  bool started_ = false, has_drawn_ = false;
   unsigned unit_ = 0, drawn_ = 0, ended_ = 0;
 };
 

@@ -147,6 +147,7 @@ public:
         simt::synchronize_block(); // mutant: pieces-barrier
       }
       if (!is_inside) {
+        if (simt::thread_index() == 0 && !has_whole_tiles()) units.draw();
         scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
         simt::synchronize_block(); // mutant: packed-reuse
       }
@@ -212,6 +213,11 @@ private:
       if (lane >= distance) through += left;
     }
     if (own != 0) note(s, static_cast<Int>(begin) + through - own, own, items);
+  }
+
+  LOOKBACK_DEVICE bool has_whole_tiles() const {
+    return shared_.whole[0].segment >= 0 || shared_.whole[1].segment >= 0 ||
+           shared_.whole[2].segment >= 0;
   }
 
   /// The first tile from the unit's first slot on, of a segment that begins `before` slots before.
@@ -281,7 +287,7 @@ struct segment_units_block {
     using units = segment_units<Problem, Segments, tuning.warps, Section, tuning.prefetch_distance>;
     static constexpr int threads = tuning.warps * simt::warp_threads;
     static constexpr int wanted =
-        32 / tuning.warps < tuning.blocks ? 32 / tuning.warps : tuning.blocks;
+        24 / tuning.warps < tuning.blocks ? 24 / tuning.warps : tuning.blocks;
     static constexpr int resident = simt::resident_blocks(threads, wanted);
     static constexpr block_shape shape() {
       static_assert(sizeof(typename units::storage) <= default_shared_bytes,

@@ -160,29 +160,23 @@ private:
     return {slot >= behind ? slot : head + row < behind ? head + row : behind, head};
   }
 
+  /// Steps of 32 slots whose loads are on their way at once.
+  static constexpr int at_once = vector::packed ? 4 : 1;
+
   /// Calls `scan(slot, items, network)` for every slot from `from` to `end`, 32 of them at a time.
-  /// The items of the next 32 are on their way in the meantime, if they can be moved.
   template <class Scan>
-  LOOKBACK_DEVICE void scan_slots(place from, int end, Scan scan) {
-    constexpr bool ahead = std::is_trivially_copyable<item>::value;
+  LOOKBACK_DEVICE void scan_slots(place from, int end, Scan scan) const {
     slot_network<T> network;
     int head = from.head; // of the slot before
-    lane_slot own{};
-    vector items;
-    for (int first = from.slot; first < end + (ahead ? simt::warp_threads : 0);
-         first += simt::warp_threads) {
-      if constexpr (ahead) {
-        lane_slot next{};
-        vector next_items;
-        forget(next_items);
-        if (first < end) next = fetch(first, end, head, next_items);
-        if (first > from.slot) scan(own, items, network);
-        own = next;
-        std::memcpy(static_cast<void *>(&items), &next_items, sizeof(items));
-      } else {
-        own = fetch(first, end, head, items);
-        scan(own, items, network);
-      }
+    for (int first = from.slot; first < end; first += at_once * simt::warp_threads) {
+      lane_slot own[at_once];
+      vector items[at_once];
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i)
+        own[i] = fetch(first + i * simt::warp_threads, end, head, items[i]);
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i)
+        if (first + i * simt::warp_threads < end) scan(own[i], items[i], network);
     }
   }
 
@@ -190,6 +184,7 @@ private:
   LOOKBACK_DEVICE lane_slot fetch(int first, int end, int &head, vector &items) const {
     const int lane = simt::lane_index();
     lane_slot own{0, first + lane, head, 0};
+    if constexpr (vector::packed) forget(items);
     const bool exists = own.slot < end;
     const unsigned heads = simt::ballot(exists && own.slot < Slots &&
                                         slots_.heads[own.slot < Slots ? own.slot : 0] != 0);
