@@ -69,16 +69,23 @@ measure_batches_kernel(LOOKBACK_KERNEL_PARAMETER Segments segments, const std::i
                      thread = std::int64_t{simt::block_index()} * simt::block_threads() +
                               simt::thread_index();
   for (std::size_t i = static_cast<std::size_t>(thread); i < words; i += threads) zeroed[i] = 0;
-  for (std::int64_t batch = thread / simt::warp_threads; batch <= batches;
-       batch += threads / simt::warp_threads) {
-    const std::int64_t s = batch * segment_batches::segments + lane;
-    std::uint64_t slots = 0;
-    if (s < segments.count()) slots = segment_batches::slots<E>(segments.items(s));
-    if (simt::all_of_warp(slots < 1u << 26))
-      slots = sum_of_lanes(static_cast<std::uint32_t>(slots));
-    else
-      slots = sum_of_lanes(slots);
-    if (lane == 0) batch_slots[batch] = slots;
+  constexpr int at_once = 4; // batches whose loads overlap
+  for (std::int64_t batch = thread / simt::warp_threads * at_once; batch <= batches;
+       batch += threads / simt::warp_threads * at_once) {
+    std::uint64_t slots[at_once];
+    LOOKBACK_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      const std::int64_t s = (batch + i) * segment_batches::segments + lane;
+      slots[i] = 0;
+      if (s < segments.count()) slots[i] = segment_batches::slots<E>(segments.items(s));
+    }
+    LOOKBACK_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      const std::uint64_t sum = simt::all_of_warp(slots[i] < 1u << 26)
+                                    ? sum_of_lanes(static_cast<std::uint32_t>(slots[i]))
+                                    : sum_of_lanes(slots[i]);
+      if (lane == 0 && batch + i <= batches) batch_slots[batch + i] = sum;
+    }
   }
 }
 
@@ -181,38 +188,62 @@ private:
     }
   }
 
+  /// A lane's segment, and the slots of its batch.
+  struct found_segment {
+    std::uint64_t begin, end; // of the batch
+    std::int64_t at;          // index of the first item
+    typename Segments::number items;
+  };
+
+  /// Each warp takes every Warps-th batch, four of them at a time, so that their loads overlap.
   LOOKBACK_DEVICE void find_pieces(std::uint64_t first) {
+    constexpr int at_once = 4;
     for (std::int64_t batch = shared_.first_batch + simt::warp_index(); batch < batches_.count;
-         batch += Warps) {
-      const std::uint64_t begin = batches_.first_slots[batch],
-                          own = batches_.first_slots[batch + 1] - begin;
-      if (begin >= first + U) return;
-      if (own < 1u << 30)
-        find_in_batch<std::int32_t>(batch, begin - first);
-      else
-        find_in_batch<std::int64_t>(batch, begin - first);
+         batch += at_once * Warps) {
+      found_segment found[at_once];
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        found[i] = {first + U, 0, 0, 0};
+        if (batch + i * Warps < batches_.count) {
+          found[i].begin = batches_.first_slots[batch + i * Warps];
+          found[i].end = batches_.first_slots[batch + i * Warps + 1];
+        }
+      }
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        const std::int64_t s = segment_in(batch + i * Warps);
+        if (found[i].begin >= first + U || s >= segments_.count()) continue;
+        found[i].at = segments_.begin(s);
+        found[i].items = segments_.items(s);
+      }
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        if (found[i].begin >= first + U) return;
+        if (found[i].end - found[i].begin < 1u << 30)
+          find_in_batch<std::int32_t>(segment_in(batch + i * Warps), found[i], first);
+        else
+          find_in_batch<std::int64_t>(segment_in(batch + i * Warps), found[i], first);
+      }
     }
   }
+  LOOKBACK_DEVICE static std::int64_t segment_in(std::int64_t batch) {
+    return batch * segment_batches::segments + simt::lane_index();
+  }
 
-  /// The pieces of a batch that begins `begin` slots behind the unit's first; before it, if `begin`
-  /// is negative as an Int.
+  /// Int holds all differences of slots of the batch and of the unit.
   template <class Int>
-  LOOKBACK_DEVICE void find_in_batch(std::int64_t batch, std::uint64_t begin) {
-    const int lane = simt::lane_index();
-    const std::int64_t s = batch * segment_batches::segments + lane;
-    typename Segments::number items = 0;
+  LOOKBACK_DEVICE void find_in_batch(std::int64_t s, const found_segment &found,
+                                     std::uint64_t first) {
     Int own = 0;
-    if (s < segments_.count()) {
-      items = segments_.items(s);
-      own = static_cast<Int>(segment_batches::slots<shape::vector_elements>(items));
-    }
+    if (s < segments_.count())
+      own = static_cast<Int>(segment_batches::slots<shape::vector_elements>(found.items));
     Int through = own;
     LOOKBACK_UNROLL
     for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
       const Int left = simt::shuffle_up(through, distance);
-      if (lane >= distance) through += left;
+      if (simt::lane_index() >= distance) through += left;
     }
-    if (own != 0) note(s, static_cast<Int>(begin) + through - own, own, items);
+    if (own != 0) note(s, static_cast<Int>(found.begin - first) + through - own, own, found);
   }
 
   LOOKBACK_DEVICE bool has_whole_tiles() const {
@@ -226,9 +257,9 @@ private:
     return static_cast<unsigned>((before + (U - 1)) / U);
   }
 
-  /// Segment s has `items` items and `own` slots, from slot `begin` of the unit on.
+  /// Segment s has `own` slots, from slot `begin` of the unit on.
   template <class Int>
-  LOOKBACK_DEVICE void note(std::int64_t s, Int begin, Int own, typename Segments::number items) {
+  LOOKBACK_DEVICE void note(std::int64_t s, Int begin, Int own, const found_segment &found) {
     const Int end = begin + own;
     if (end <= 0 || begin >= U) return;
     if (end > U) shared_.covering = {s, begin, end, shared_.unit};
@@ -240,8 +271,8 @@ private:
     const int head = static_cast<int>(begin);
     const bool is_whole = own > U / 2;
     shared_.of_unit.heads[head] = static_cast<std::uint16_t>(s - shared_.of_unit.first + 1);
-    shared_.packed.begins[head] = segments_.begin(s);
-    shared_.packed.items[head] = is_whole ? 0 : static_cast<std::int32_t>(items);
+    shared_.packed.begins[head] = found.at;
+    shared_.packed.items[head] = is_whole ? 0 : static_cast<std::int32_t>(found.items);
     if (is_whole)
       shared_.whole[head < U / 2 ? 1 : 0] = {s, 0};
     else if (own > simt::warp_threads)
