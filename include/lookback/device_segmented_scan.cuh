@@ -52,8 +52,8 @@ inline namespace LOOKBACK_ABI {
 /// - *Determinism*: the results of a segment are bit-identical to those of scanning it alone by
 ///   lookback::DeviceScan. They depend neither on the other segments nor on where the segment is
 ///   (lookback::tree_shape).
-/// - *Temporary storage*: 8 bytes for every 32 segments and about 70,000 status words, of 8 bytes for
-///   accumulators of up to 4 bytes, 16 up to 8 and 32 up to 16.
+/// - *Temporary storage*: 8 bytes for every 32 segments and about 70,000 status words, of 8 bytes
+///   for accumulators of up to 4 bytes, 16 up to 8 and 32 up to 16.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Work is shared by elements, whatever the lengths of the segments: a long one may be
 ///   beside millions of short ones. An empty segment costs as much as one of a vector (16 bytes).

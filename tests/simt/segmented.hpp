@@ -53,83 +53,82 @@ inline std::vector<std::size_t> some_lengths(trial &one, const tree_sizes &size,
 
 enum class segmented_kind { inclusive, inclusive_from_initial, exclusive };
 
-/// Scans segments of random values, whose results are those of the tree of each.
+/// Scans segments from `from` to `output` on an emulated device, with storage full of garbage.
+template <class T, int Warps, unsigned Section, class In, class Segments, class Operator>
+void run_segments(trial &one, segmented_kind kind, const In *from, T *output,
+                  const Segments &segments, Operator op, T init) {
+  device on;
+  on.resident = 1 + one.random() % 3;
+  const auto run = [&](const auto &problem) {
+    using strategy = core::segmented_strategy<rows_of<Warps>, Section>;
+    std::vector<emulator::kernel> stream;
+    const emulated_launcher launch(on, one.schedule, stream);
+    std::size_t bytes = 0;
+    REQUIRE(strategy::scan(nullptr, bytes, problem, segments, launch) == outcome::launched);
+    std::vector<unsigned char> storage(bytes + 3, static_cast<unsigned char>(one.random()));
+    REQUIRE(strategy::scan(storage.data() + one.random() % 3, bytes, problem, segments, launch) ==
+            outcome::launched);
+    emulator::run(one.schedule, stream);
+  };
+  if (kind == segmented_kind::inclusive)
+    run(core::make_problem<true, T>(from, output, op, core::no_initial{}));
+  else if (kind == segmented_kind::inclusive_from_initial)
+    run(core::make_problem<true, T>(from, output, op, core::initial_value<T>{init}));
+  else
+    run(core::make_problem<false, T>(from, output, op, core::initial_value<T>{init}));
+}
+
+/// Gives every segment its elements, and `expected` its results: those of the tree of each.
+template <class T, class In, class Operator, class Make>
+void fill_segments(trial &one, segmented_kind kind, const std::vector<std::size_t> &lengths,
+                   const placed_segments &at, In *input, std::vector<T> &expected, Operator op,
+                   T init, Make make_value) {
+  const tree_sizes size(sizeof(In), sizeof(T));
+  for (std::size_t s = 0; s < lengths.size(); ++s) {
+    std::vector<T> values;
+    for (std::size_t i = 0; i < lengths[s]; ++i) {
+      input[at.begins[s] + i] = make_value(one, i);
+      values.push_back(static_cast<T>(input[at.begins[s] + i]));
+    }
+    const auto results = scan_tree<T>(
+        values, op, kind == segmented_kind::inclusive ? std::nullopt : std::optional<T>(init),
+        size);
+    for (std::size_t i = 0; i < lengths[s]; ++i)
+      expected[at.result_begins[s] + i] =
+          kind == segmented_kind::exclusive ? *results.before[i] : *results.through[i];
+  }
+}
+
+/// Scans segments of values that make_value(trial, index in the segment) returns, of any kind and,
+/// if the types allow it, also in place.
 template <class T, int Warps, unsigned Section, class Operator, class Make>
 void scan_segments(std::uint64_t count, std::size_t items, Operator op, T init, T filler,
                    Make make_value) {
   using in = decltype(make_value(std::declval<trial &>(), std::size_t{}));
-  const tree_sizes size(sizeof(in), sizeof(T));
+  constexpr bool may_be_in_place = std::is_same<in, T>::value;
   for_each_trial(count, [&](trial &one) {
-    const auto lengths = some_lengths(one, size, one.random() % items);
-    const bool in_place = std::is_same<in, T>::value && one.random() % 2 == 0;
+    const auto lengths = some_lengths(one, tree_sizes(sizeof(in), sizeof(T)), one.random() % items);
+    const bool in_place = may_be_in_place && one.random() % 2 == 0;
     const placed_segments at(one, lengths, !in_place && one.random() % 2 == 0);
     const auto kind = static_cast<segmented_kind>(one.random() % 3);
+    INFO(lengths.size(), " segments, ", at.room, " items, kind ", static_cast<int>(kind));
     guarded_buffer<in> input(at.room + 1, one.random() % 2, make_value(one, 0));
     guarded_buffer<T> separate(at.result_room + 1, one.random() % 2, filler);
-    std::vector<T> expected;
-    if constexpr (std::is_same<in, T>::value) {
-      expected = (in_place ? input : separate).results();
-    } else {
-      expected = separate.results();
-    }
-    for (std::size_t s = 0; s < lengths.size(); ++s) {
-      std::vector<T> values;
-      for (std::size_t i = 0; i < lengths[s]; ++i) {
-        input.data()[at.begins[s] + i] = make_value(one, i);
-        values.push_back(static_cast<T>(input.data()[at.begins[s] + i]));
-      }
-      if (values.empty()) continue;
-      const auto results = scan_tree<T>(
-          values, op, kind == segmented_kind::inclusive ? std::nullopt : std::optional<T>(init),
-          size);
-      for (std::size_t i = 0; i < lengths[s]; ++i)
-        expected[at.result_begins[s] + i] =
-            kind == segmented_kind::exclusive ? *results.before[i] : *results.through[i];
-    }
-    if constexpr (std::is_same<in, T>::value) {
-      if (in_place) { // the gaps, too
-        auto now = input.results();
-        for (std::size_t s = 0; s < lengths.size(); ++s)
-          for (std::size_t i = 0; i < lengths[s]; ++i)
-            now[at.begins[s] + i] = expected[at.begins[s] + i];
-        expected = now;
-      }
-    }
-    INFO(lengths.size(), " segments, ", at.room, " items, kind ", static_cast<int>(kind));
-    T *output = separate.data();
-    if constexpr (std::is_same<in, T>::value)
-      if (in_place) output = input.data();
     const core::offset_segments<const std::int32_t *, const std::int64_t *, const std::int64_t *>
         segments(at.begins.data(), at.ends.data(), at.result_begins.data(),
                  static_cast<std::int64_t>(lengths.size()));
-    device on;
-    on.resident = 1 + one.random() % 3;
-    const auto run = [&](const auto &problem) {
-      using strategy = core::segmented_strategy<rows_of<Warps>, Section>;
-      std::vector<emulator::kernel> stream;
-      const emulated_launcher launch(on, one.schedule, stream);
-      std::size_t bytes = 0;
-      REQUIRE(strategy::scan(nullptr, bytes, problem, segments, launch) == outcome::launched);
-      std::vector<unsigned char> storage(bytes + 3, static_cast<unsigned char>(one.random()));
-      REQUIRE(strategy::scan(storage.data() + one.random() % 3, bytes, problem, segments, launch) ==
-              outcome::launched);
-      emulator::run(one.schedule, stream);
+    const auto scan = [&](auto &output) {
+      auto expected = output.results(); // what is around the segments stays
+      fill_segments(one, kind, lengths, at, input.data(), expected, op, init, make_value);
+      run_segments<T, Warps, Section>(one, kind, static_cast<const in *>(input.data()),
+                                      output.data(), segments, op, init);
+      REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
+      REQUIRE(output.intact());
     };
-    const in *const from = input.data();
-    if (kind == segmented_kind::inclusive)
-      run(core::make_problem<true, T>(from, output, op, core::no_initial{}));
-    else if (kind == segmented_kind::inclusive_from_initial)
-      run(core::make_problem<true, T>(from, output, op, core::initial_value<T>{init}));
-    else
-      run(core::make_problem<false, T>(from, output, op, core::initial_value<T>{init}));
-    const auto require = [&](const auto &written) {
-      REQUIRE_EQ(first_difference(written.results(), expected), nowhere);
-      REQUIRE(written.intact());
-    };
-    if constexpr (std::is_same<in, T>::value) {
-      if (in_place) return require(input);
+    if constexpr (may_be_in_place) {
+      if (in_place) return scan(input);
     }
-    require(separate);
+    scan(separate);
   });
 }
 

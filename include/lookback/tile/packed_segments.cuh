@@ -63,8 +63,8 @@ private:
 };
 
 /// A block's slots. heads[i] is 0, or one more than the index from `first` on of the segment that
-/// begins in slot i. long_heads[i] is 0, or one more than the first slot, of 32 i to 32 i + 31, of a
-/// segment of more than one row.
+/// begins in slot i. long_heads[i] is 0, or one more than the first slot, of 32 i to 32 i + 31, of
+/// a segment of more than one row.
 template <int Slots>
 struct slots_of_block {
   std::int64_t first; // segment
