@@ -318,7 +318,7 @@ struct segment_units_block {
     using units = segment_units<Problem, Segments, tuning.warps, Section, tuning.prefetch_distance>;
     static constexpr int threads = tuning.warps * simt::warp_threads;
     static constexpr int wanted =
-        24 / tuning.warps < tuning.blocks ? 24 / tuning.warps : tuning.blocks;
+        32 / tuning.warps < tuning.blocks ? 32 / tuning.warps : tuning.blocks;
     static constexpr int resident = simt::resident_blocks(threads, wanted);
     static constexpr block_shape shape() {
       static_assert(sizeof(typename units::storage) <= default_shared_bytes,
