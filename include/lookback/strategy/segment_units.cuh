@@ -152,8 +152,6 @@ public:
         simt::synchronize_block();
         find_pieces(first);
         simt::synchronize_block(); // mutant: pieces-barrier
-      }
-      if (!is_inside) {
         if (simt::thread_index() == 0 && !has_whole_tiles()) units.draw();
         scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
         simt::synchronize_block(); // mutant: packed-reuse

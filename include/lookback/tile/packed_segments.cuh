@@ -13,8 +13,8 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Gives registers a value that no lane uses. Otherwise the compiler keeps what was in them in the
-/// iteration of a loop before, in other registers.
+/// Writes zeros that no lane uses. A variable without a value would keep that of the previous
+/// iteration of a loop, for which the compiler would use another register.
 template <class Value>
 LOOKBACK_DEVICE void forget(Value &value) {
   std::memset(static_cast<void *>(&value), 0, sizeof(value));
