@@ -5,7 +5,8 @@
 // A ring has eight sections. A unit of section q starts when all units of sections q - 2 and q - 3
 // have ended; by induction, all earlier ones have, too. It clears a word of section q - 4, which
 // the units of section q + 4 use again. The units that have read the word have ended by then: they
-// are of sections q - 4 to q - 2. The units of section q + 4 start when all of section q have ended.
+// are of sections q - 4 to q - 2. The units of section q + 4 start when all of section q have
+// ended.
 #pragma once
 
 #include <lookback/carry/look_back_carry.cuh>

@@ -242,8 +242,8 @@ private:
     }
   }
 
-  /// Scans a vector from (init . row_prefix) . beside, and stores its results. Called by a full warp,
-  /// whose vectors are usually full.
+  /// Scans a vector from (init . row_prefix) . beside, and stores its results. Called by a full
+  /// warp, whose vectors are usually full.
   LOOKBACK_DEVICE void store(const lane_slot &own, const vector &items, const T &beside,
                              const T *row_prefix) {
     if (LOOKBACK_LIKELY(simt::all_of_warp(own.holds())))
