@@ -13,10 +13,10 @@
 /// | `<lookback/execution_policy.cuh>` | @ref policies for Thrust's scans, @ref host included |
 /// | `<lookback/scan.cuh>` | @ref thrust_scans |
 /// | `<lookback/selection.cuh>` | @ref thrust_selections |
-/// | `<lookback/segmented_scan.cuh>` | @ref segmented_scans, on the CPU |
-/// | `<lookback/axis_scan.cuh>` | @ref axes, on the CPU |
+/// | `<lookback/segmented_scan.cuh>` | @ref segmented_scans |
+/// | `<lookback/axis_scan.cuh>` | @ref axes; columns on the CPU |
 /// | `<lookback/continued_scan.cuh>` | @ref continued_scans, on the CPU |
-/// | `<lookback/device_scan.cuh>` | @ref cub_scans |
+/// | `<lookback/device_scan.cuh>`, `<lookback/device_segmented_scan.cuh>` | @ref cub_scans |
 /// | `<lookback/device_select.cuh>`, `<lookback/device_partition.cuh>` | @ref cub_selections |
 /// | `<lookback/device_reduce.cuh>`, `<lookback/device_run_length_encode.cuh>` | the same |
 /// | `<lookback/catalogue.cuh>` | @ref strategies |
@@ -43,8 +43,8 @@
 /// @ingroup doors
 
 /// @defgroup cub_scans CUB's scans
-/// lookback::DeviceScan in place of `cub::DeviceScan`, with the same arguments. Includes neither
-/// Thrust nor CUB.
+/// lookback::DeviceScan and lookback::DeviceSegmentedScan in place of CUB's classes, with the same
+/// arguments. Include neither Thrust nor CUB.
 /// @ingroup doors
 
 /// @defgroup cub_selections CUB's selections
@@ -79,5 +79,6 @@
 #include <lookback/device_reduce.cuh>
 #include <lookback/device_run_length_encode.cuh>
 #include <lookback/device_scan.cuh>
+#include <lookback/device_segmented_scan.cuh>
 #include <lookback/device_select.cuh>
 #endif

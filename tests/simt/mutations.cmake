@@ -419,6 +419,17 @@ mutation("the last heads not counted" REPLACE sums-total " + starts[Count]" "")
 mutation("a sum of the run before the first" REPLACE sums-none "? 1 : 0" "? 0 : 0")
 mutation("the key behind the row not compared" REPLACE staged-right "row[row_elements]" "keys.get(E - 1)")
 
+# ---- segments by offsets -------------------------------------------------------------------------
+mutations_of(races_segmented.cpp)
+mutation("segments scanned before all are found" DELETE pieces-barrier)
+mutation("a tile scanned in the memory of the one before" DELETE tile-reuse)
+mutation("a tile scanned in the memory of the unit's segments" DELETE packed-reuse)
+mutation("row totals read before all are written" DELETE packed-vectors)
+mutation("a status word not cleared for the next round" DELETE clear-tile)
+mutation("values of two segments combined in a row" REPLACE slot-position "position >= distance" "true")
+mutation("a row that ends with its warp's lanes"
+         REPLACE slots-above "is_above ? above_[step] : value" "value")
+
 if(PLACES)
   list(REMOVE_ITEM markers ${used})
   if(markers)

@@ -163,10 +163,10 @@ LOOKBACK_DEVICE T shuffle_up(const T &value, int distance) {
   return detail::exchange_words(
       value, [=](std::uint32_t word) { return __shfl_up_sync(0xffffffffu, word, distance); });
 }
-/// The value of the lane below; in lane 0, that of the last lane.
+/// The value of the lane `distance` below; the lanes below `distance` have those of the last lanes.
 template <class T>
-LOOKBACK_DEVICE T rotate_up(const T &value) {
-  const int below = lane_index() + warp_threads - 1; // __shfl_sync takes it modulo 32
+LOOKBACK_DEVICE T rotate_up(const T &value, int distance = 1) {
+  const int below = lane_index() + warp_threads - distance; // __shfl_sync takes it modulo 32
   return detail::exchange_words(
       value, [=](std::uint32_t word) { return __shfl_sync(0xffffffffu, word, below); });
 }
@@ -252,6 +252,13 @@ LOOKBACK_DEVICE void store_release(std::uint32_t *address, std::uint32_t value) 
 }
 /// Adds one and returns the previous value: blocks draw ids in the order of their calls.
 LOOKBACK_DEVICE unsigned fetch_increment(unsigned *counter) { return atomicAdd(counter, 1u); }
+/// Adds `more`. A thread that acquires the new value sees all earlier writes of this thread, and
+/// those of its block's other threads before a barrier.
+LOOKBACK_DEVICE void add_release(std::uint32_t *counter, std::uint32_t more) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(counter)),
+               "r"(more)
+               : "memory");
+}
 
 // ---- vector loads and stores --------------------------------------------------------------------
 

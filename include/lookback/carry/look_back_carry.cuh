@@ -67,15 +67,15 @@ LOOKBACK_DEVICE void reduce_aggregates(const tile_status<T> &tile_aggregates, un
 /// prefix is extended serially. G(j + 1) . aggregate(j + 1) . ... is the fold of the tree for any
 /// j, so the bits do not depend on which prefix is found. If no prefix in the window is ready yet,
 /// the oldest group in it can still finish without this one, so waiting ends.
-template <class T, class Memory, class Operator>
-LOOKBACK_DEVICE T look_back_over_groups(const scan_state<T, Memory> &state, unsigned group,
-                                        Operator &op, lane_exchange<T> &exchange) {
+template <class T, class State, class Operator>
+LOOKBACK_DEVICE T look_back_over_groups(const State &state, unsigned group, Operator &op,
+                                        lane_exchange<T> &exchange) {
   const int lane = simt::lane_index();
   const bool watches = static_cast<unsigned>(lane) < group;
   const std::size_t watched = watches ? group - 1 - lane : 0;
   for (simt::spin_bound bound;;
        bound.count("prefix or the aggregate of group", watched), simt::back_off()) {
-    typename tile_status<T, Memory>::reading prefix, aggregate;
+    decltype(state.group_prefixes.read(0)) prefix, aggregate;
     if (watches) {
       prefix = state.group_prefixes.read(watched);
       aggregate = state.group_aggregates.read(watched);
@@ -108,10 +108,10 @@ LOOKBACK_DEVICE T look_back_over_groups(const scan_state<T, Memory> &state, unsi
 /// Only a group's last tile walks over the groups; the others wait for the prefix that the previous
 /// group's last tile publishes. Hundreds of tiles that poll the same few cache lines would slow the
 /// scan (measured: 720 against 686 us for 2^28 i32 on an H200).
-template <class Problem, class Memory, class T, class Operator>
-LOOKBACK_DEVICE maybe<T> look_back(const Problem &problem, const scan_state<T, Memory> &state,
-                                   unsigned tile, bool is_last, const maybe<T> &aggregate,
-                                   Operator &op, lane_exchange<T> &exchange) {
+template <class Problem, class State, class T, class Operator>
+LOOKBACK_DEVICE maybe<T> look_back(const Problem &problem, const State &state, unsigned tile,
+                                   bool is_last, const maybe<T> &aggregate, Operator &op,
+                                   lane_exchange<T> &exchange) {
   constexpr unsigned group_tiles = Problem::shape::group_tiles;
   const int lane = simt::lane_index();
   const unsigned group = tile / group_tiles;
@@ -158,8 +158,9 @@ namespace carry {
 
 /// A tile whose dynamic id is drawn by its block, so that it waits only for tiles of running
 /// blocks. The first warp looks back for the whole block. An initial value that must be read early
-/// has been saved by the previous kernel.
-struct look_back {
+/// has been saved by the previous kernel. State<T> has the status words.
+template <template <class> class State>
+struct look_back_in {
   static constexpr bool is_alone = false, draws_tile = true;
   static constexpr int waiting_warps = 0;
 
@@ -172,7 +173,7 @@ struct look_back {
       uninitialized_array<T, 1> prefix; // for the other warps
     };
 
-    LOOKBACK_DEVICE of_tile(const Problem &problem, const scan_state<T> &state, unsigned tile,
+    LOOKBACK_DEVICE of_tile(const Problem &problem, const State<T> &state, unsigned tile,
                             bool is_last, storage &shared)
         : problem_(problem), state_(state), tile_(tile), is_last_(is_last), shared_(shared) {}
 
@@ -195,12 +196,16 @@ struct look_back {
 
   private:
     const Problem &problem_;
-    const scan_state<T> &state_;
+    const State<T> &state_;
     const unsigned tile_;
     const bool is_last_;
     storage &shared_;
   };
 };
+
+template <class T>
+using scan_state_on_device = scan_state<T>;
+using look_back = look_back_in<scan_state_on_device>;
 
 } // namespace carry
 } // namespace detail

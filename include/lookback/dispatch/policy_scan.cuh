@@ -157,26 +157,20 @@ private:
   pooled_storage memory_;
 };
 
-/// Runs the problem that `make()` describes over n elements by `algorithm`. Returns result + n. For
-/// n <= 0 returns `result`, having called nothing, except that a sink that wants the total takes
-/// that of no elements. Throws thrust::system_error with CUDA's status; whatever was allocated is
-/// freed, in stream order, either way.
-template <class Algorithm, class Derived, class Output, class Make>
-LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm,
-                                   const thrust::cuda_cub::execution_policy<Derived> &exec,
-                                   std::int64_t n, Output result, Make make) {
+/// Calls `scan(storage, bytes, launcher)` in the two phases of CUB, on the policy's stream and with
+/// its temporary memory. Throws thrust::system_error with CUDA's status: `refused` says why a size
+/// is refused, `why_not(status)` why a launch is. Whatever was allocated is freed, in stream order,
+/// either way.
+template <class Derived, class Scan, class WhyNot>
+LOOKBACK_HOST_INLINE void run_in_two_phases(const thrust::cuda_cub::execution_policy<Derived> &exec,
+                                            Scan scan, const char *refused, WhyNot why_not) {
   using thrust::cuda_cub::throw_on_error;
-  constexpr bool wants_total = decltype(make())::sink_type::wants_total;
-  if (n < 0 || (n == 0 && !wants_total)) return result;
   auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
   const cudaStream_t stream = stream_here(thrust::cuda_cub::stream(policy));
-  const auto problem = make();
   std::size_t bytes = 0;
-  const cudaError_t sized =
-      strategies<Algorithm>::scan(nullptr, bytes, problem, n, launcher(stream));
+  const cudaError_t sized = scan(nullptr, bytes, launcher(stream));
   throw_on_error(sized, sized == cudaErrorInvalidValue
-                            ? "lookback: too many elements: a scan has at most 2^31 - 1 tiles, by "
-                              "default of 16 KB"
+                            ? refused
                             : "lookback: computing the size of the temporary storage");
 
   // One tile needs no storage: then nothing is allocated, and any address will do.
@@ -190,12 +184,30 @@ LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm,
   std::conditional_t<uses_pool<Derived>::value, pool_storage<Derived>, policy_storage<Derived>>
       storage(policy, stream, graph, allocates ? bytes : 0);
   void *const address = allocates ? storage.address() : &unused;
-  const cudaError_t status =
-      strategies<Algorithm>::scan(address, bytes, problem, n, launcher(stream));
-  if (status != cudaSuccess) throw_on_error(status, why_not(algorithm, status, problem, n).c_str());
+  const cudaError_t status = scan(address, bytes, launcher(stream));
+  if (status != cudaSuccess) throw_on_error(status, why_not(status).c_str());
   // In a capture there is nothing to wait for, and asking would end it.
   if (synchronizes && graph == nullptr)
     throw_on_error(cudaStreamSynchronize(stream), "lookback: waiting for the stream of the scan");
+}
+
+/// Runs the problem that `make()` describes over n elements by `algorithm`. Returns result + n; for
+/// n <= 0 returns `result` untouched, having called nothing, except that a sink that wants the total
+/// takes that of no elements.
+template <class Algorithm, class Derived, class Output, class Make>
+LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm,
+                                   const thrust::cuda_cub::execution_policy<Derived> &exec,
+                                   std::int64_t n, Output result, Make make) {
+  constexpr bool wants_total = decltype(make())::sink_type::wants_total;
+  if (n < 0 || (n == 0 && !wants_total)) return result;
+  const auto problem = make();
+  run_in_two_phases(
+      exec,
+      [&](void *storage, std::size_t &bytes, const launcher &launch) {
+        return strategies<Algorithm>::scan(storage, bytes, problem, n, launch);
+      },
+      "lookback: too many elements: a scan has at most 2^31 - 1 tiles, by default of 16 KB",
+      [&](cudaError_t status) { return why_not(algorithm, status, problem, n); });
   return result + n;
 }
 

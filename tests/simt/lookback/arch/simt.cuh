@@ -117,9 +117,9 @@ T shuffle_up(const T &value, int distance, EMULATOR_CALLER) {
                           lane < distance ? lane : lane - distance, where);
 }
 template <class T>
-T rotate_up(const T &value, EMULATOR_CALLER) {
-  const int below = (lane_index() + warp_threads - 1) % warp_threads;
-  return detail::exchange(emulator::operation::rotate_up, 1, value, below, where);
+T rotate_up(const T &value, int distance = 1, EMULATOR_CALLER) {
+  const int below = (lane_index() + warp_threads - distance) % warp_threads;
+  return detail::exchange(emulator::operation::rotate_up, distance, value, below, where);
 }
 template <class T>
 T rotate_down(const T &value, EMULATOR_CALLER) {
@@ -210,6 +210,11 @@ inline unsigned fetch_increment(unsigned *counter, EMULATOR_CALLER) {
   emulator::note_number(before);
   emulator::after_store();
   return before;
+}
+inline void add_release(std::uint32_t *counter, std::uint32_t more, EMULATOR_CALLER) {
+  emulator::before_store(counter, where);
+  __atomic_fetch_add(counter, more, __ATOMIC_RELEASE);
+  emulator::after_store();
 }
 
 // ---- vectors to and from memory -----------------------------------------------------------------

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Status words in a ring, for a scan whose number of tiles the host does not know. Its units of
+// work have dynamic ids, and each writes one tile's word.
+//
+// A ring has eight sections. A unit of section q starts when all units of sections q - 2 and q - 3
+// have ended; by induction, all earlier ones have, too. It clears a word of section q - 4, which
+// the units of section q + 4 use again. The units that have read the word have ended by then: they
+// are of sections q - 4 to q - 2. The units of section q + 4 start when all of section q have
+// ended.
+#pragma once
+
+#include <lookback/carry/look_back_carry.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// Status words i, i + 1, ... of a ring as entries 0, 1, ...
+template <class T>
+class ring_words {
+public:
+  LOOKBACK_DEVICE ring_words(const tile_status<T> &words, unsigned first, unsigned size)
+      : words_(words), first_(first), mask_(size - 1) {}
+  LOOKBACK_DEVICE void publish(std::size_t i, const T &value) const {
+    words_.publish(place(i), value);
+  }
+  LOOKBACK_DEVICE auto read(std::size_t i) const { return words_.read(place(i)); }
+
+private:
+  LOOKBACK_DEVICE std::size_t place(std::size_t i) const {
+    return (first_ + static_cast<unsigned>(i)) & mask_;
+  }
+  const tile_status<T> &words_;
+  const unsigned first_, mask_;
+};
+
+/// The state of one segment, of which tile k has the words of unit first + k, and group g those of
+/// the 32 units from first + 32 g on. (Two segments share no group: a group has words only if a
+/// tile follows it.)
+template <class T>
+struct segment_state {
+  ring_words<T> tile_aggregates, group_aggregates, group_prefixes;
+};
+
+/// Sections of `Section` units. A tile reads words of up to 1024 + 62 tiles before it.
+template <class T, unsigned Section>
+struct ring_state {
+  static constexpr unsigned section_units = Section, sections = 8, words = sections * Section,
+                            group_tiles = 32, groups = words / group_tiles;
+  static_assert((words & (words - 1)) == 0 && Section % group_tiles == 0,
+                "a ring has a power of two of words, and a section whole groups");
+
+  unsigned *next_unit = nullptr;      // zero before the first use
+  std::uint32_t *completed = nullptr; // (sections), units that have ended; zero likewise
+  tile_status<T> tile_aggregates;     // (words)
+  tile_status<T> group_aggregates;    // (groups)
+  tile_status<T> group_prefixes;      // (groups)
+
+  LOOKBACK_DEVICE segment_state<T> of_segment(unsigned first_unit) const {
+    return {ring_words<T>(tile_aggregates, first_unit, words),
+            ring_words<T>(group_aggregates, first_unit / group_tiles, groups),
+            ring_words<T>(group_prefixes, first_unit / group_tiles, groups)};
+  }
+
+  /// Clears the words of the unit four sections behind this one.
+  LOOKBACK_DEVICE void clear_behind(unsigned unit) const {
+    const unsigned next = unit + sections / 2 * Section;
+    tile_aggregates.clear(next % words); // mutant: clear-tile
+    if (unit % group_tiles == 0) {
+      group_aggregates.clear(next / group_tiles % groups);
+      group_prefixes.clear(next / group_tiles % groups);
+    }
+  }
+  /// Reports that `units` units of a section have ended. All threads that had a part in them have
+  /// arrived at a barrier since.
+  LOOKBACK_DEVICE void end(unsigned section, std::uint32_t units) const {
+    simt::add_release(completed + section % sections, units);
+  }
+  /// Waits until all units of a section have ended.
+  LOOKBACK_DEVICE void wait_for_end(unsigned section) const {
+    const std::uint32_t all = (section / sections + 1) * Section;
+    for (simt::spin_bound bound; simt::load_acquire(completed + section % sections) < all;
+         bound.count("units of section", section))
+      simt::back_off();
+  }
+};
+
+/// The ids of a block's units, for one of its threads.
+template <class State>
+class drawn_units {
+public:
+  LOOKBACK_DEVICE explicit drawn_units(const State &state) : state_(state) {}
+
+  /// The block's next unit, which may start, or any after the last of `all`.
+  LOOKBACK_DEVICE unsigned next(unsigned all) {
+    draw();
+    const unsigned unit = drawn_;
+    has_drawn_ = false;
+    const bool begins = !started_ || section_of(unit) != section_of(unit_);
+    if (started_) {
+      state_.clear_behind(unit_);
+      ++ended_;
+      // Nothing is left to report before the block waits, or ends.
+      if (unit >= all || begins) {
+        state_.end(section_of(unit_), ended_);
+        ended_ = 0;
+      }
+    }
+    if (unit >= all) return unit;
+    if (begins && section_of(unit) >= 2) state_.wait_for_end(section_of(unit) - 2);
+    if (begins && section_of(unit) >= 3) state_.wait_for_end(section_of(unit) - 3);
+    started_ = true;
+    unit_ = unit;
+    return unit;
+  }
+  /// Draws the next unit early, so that its id is there in time. Units are scanned in the order of
+  /// their ids, so that none waits for a later one; but others may wait for it in the meantime.
+  LOOKBACK_DEVICE void draw() {
+    if (!has_drawn_) drawn_ = simt::fetch_increment(state_.next_unit);
+    has_drawn_ = true;
+  }
+
+private:
+  LOOKBACK_DEVICE static unsigned section_of(unsigned unit) { return unit / State::section_units; }
+  const State &state_;
+  bool started_ = false, has_drawn_ = false;
+  unsigned unit_ = 0, drawn_ = 0, ended_ = 0;
+};
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

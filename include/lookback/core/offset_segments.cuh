@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Segments that are given by offsets.
+#pragma once
+
+#include <lookback/core/monoid.cuh>
+
+#include <cstdint>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// The results of a segment have the indices of its items.
+struct same_offsets {};
+
+/// Segment s has the items begins[s] to ends[s] - 1, and none if its end is not greater than its
+/// begin. Its results go to result_begins[s] and the places behind it.
+template <class Begins, class Ends, class ResultBegins = same_offsets>
+class offset_segments {
+  static constexpr bool narrow = std::is_same<value_t<Begins>, value_t<Ends>>::value &&
+                                 sizeof(value_t<Begins>) <= sizeof(std::uint32_t);
+  using offset = std::conditional_t<narrow, value_t<Begins>, std::int64_t>;
+
+public:
+  static constexpr bool moves_results = !std::is_same<ResultBegins, same_offsets>::value;
+  /// A number of items: of 32 bits if the offsets are.
+  using number = std::conditional_t<narrow, std::uint32_t, std::uint64_t>;
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  offset_segments(Begins begins, Ends ends, ResultBegins result_begins, std::int64_t count)
+      : begins_(begins), ends_(ends), result_begins_(result_begins), count_(count) {
+    static_assert(std::is_integral<value_t<Begins>>::value &&
+                      std::is_integral<value_t<Ends>>::value,
+                  "lookback: the offsets of segments must be integers");
+  }
+
+  LOOKBACK_HOST_DEVICE std::int64_t count() const { return count_; }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE std::int64_t begin(std::int64_t s) const {
+    return static_cast<std::int64_t>(begins_[s]);
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE number items(std::int64_t s) const {
+    const offset first = static_cast<offset>(begins_[s]), end = static_cast<offset>(ends_[s]);
+    return end > first ? static_cast<number>(end) - static_cast<number>(first) : number{0};
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE std::int64_t result_begin(std::int64_t s) const {
+    if constexpr (moves_results)
+      return static_cast<std::int64_t>(result_begins_[s]);
+    else
+      return begin(s);
+  }
+
+private:
+  Begins begins_;
+  Ends ends_;
+  ResultBegins result_begins_;
+  std::int64_t count_;
+};
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// A scan of segments on a stream, in the two phases of CUB.
+#pragma once
+
+#include <lookback/dispatch/algorithm.cuh>
+#include <lookback/dispatch/device_problem.cuh>
+#include <lookback/strategy/segment_units.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// Three steps: the slots of every batch of segments; a scan of these, by the strategies for scans;
+/// and the units.
+template <class Rows, unsigned Section>
+struct segmented_strategy {
+  /// Scans `segments` by `problem`, or, if `storage` is null, writes to `bytes` the size of storage
+  /// that this takes. It neither allocates nor synchronises. Refused with refusal::invalid_value
+  /// for a negative number of segments, and for storage that is too small.
+  template <class Problem, class Segments, class Launch>
+  static typename Launch::status_type scan(void *storage, std::size_t &bytes,
+                                           const Problem &problem, const Segments &segments,
+                                           Launch launch) {
+    using T = typename Problem::accumulator;
+    static_assert(exchange_of<T> == exchange_by::shuffle && !reads_initial<Problem>,
+                  "lookback: segmented scans on a GPU need a trivially copyable accumulator of "
+                  "less than 512 bytes, and an initial value that the host knows");
+    if (segments.count() < 0) return launch.refuse(refusal::invalid_value);
+    const std::int64_t batches = segments.count() > 0 ? segment_batches::of(segments.count()) : 0;
+    std::size_t scan_bytes = 0;
+    const auto scan_batches = [&](void *memory, std::uint64_t *slots) {
+      return strategies<>::scan(memory, scan_bytes, batch_scan(slots), batches + 1, launch);
+    };
+    const auto sized = scan_batches(nullptr, nullptr);
+    const auto lay_out = [&](temporary_memory memory) {
+      const ring_workspace<T, Section> units(memory);
+      const auto slots = memory.take<std::uint64_t>(static_cast<std::uint64_t>(batches) + 1);
+      void *const rest = memory.take<char>(scan_bytes);
+      return layout<T>{units, slots, rest, memory.bytes()};
+    };
+    std::size_t needed = 0;
+    if (segments.count() > 0) needed = lay_out(temporary_memory()).bytes;
+    needed = temporary_memory::bytes_for(needed);
+    if (sized != launch.status()) return sized;
+    if (storage == nullptr) bytes = needed;
+    if (bytes < needed) return launch.refuse(refusal::invalid_value);
+    if (storage == nullptr || segments.count() == 0) return launch.status();
+
+    const auto own = lay_out(temporary_memory(storage));
+    measure(segments, batches, own, problem, launch);
+    if (const auto scanned = scan_batches(own.rest, own.slots); scanned != launch.status())
+      return scanned;
+    using block = segment_units_block<Problem, Segments, Rows, Section>;
+    const auto kernel = segment_units_kernel<Problem, Segments, Rows, Section>;
+    constexpr std::uint64_t blocks = block::template of<typename Rows::template at<0>>::resident;
+    launch(kernel, launch.template shape<block>(kernel),
+           launch_grid{launch.multiprocessors() * blocks}, problem, segments,
+           segment_batches{own.slots, batches}, own.units.state);
+    return launch.status();
+  }
+
+private:
+  template <class T>
+  struct layout {
+    ring_workspace<T, Section> units;
+    std::uint64_t *slots; // (batches + 1)
+    void *rest;
+    std::size_t bytes;
+  };
+  static auto batch_scan(std::uint64_t *slots) {
+    return make_problem<false, std::uint64_t>(static_cast<const std::uint64_t *>(slots), slots,
+                                              plus{}, initial_value<std::uint64_t>{0});
+  }
+  template <class Segments, class Layout, class Problem, class Launch>
+  static void measure(const Segments &segments, std::int64_t batches, const Layout &own,
+                      const Problem &, Launch &launch) {
+    constexpr std::uint64_t warps = Rows::prepare_threads / simt::warp_threads,
+                            blocks_at_most = 16 * Rows::prepare_blocks_at_most;
+    const std::uint64_t wanted = static_cast<std::uint64_t>(batches) / warps + 16;
+    launch(measure_batches_kernel<Problem::shape::vector_elements, Segments>,
+           block_shape{Rows::prepare_threads, 0},
+           launch_grid{wanted < blocks_at_most ? wanted : blocks_at_most}, segments, batches,
+           own.slots, own.units.zeroed, own.units.zeroed_words);
+  }
+};
+using segmented_scans = segmented_strategy<measured_tuning, 8192>;
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: MIT
+// Scans of segments in one pass, by units of work that have about the same number of vectors each,
+// whatever the segments' lengths.
+//
+// Every vector of a segment has a slot, an empty segment has one, too, and the slots of all
+// segments follow one another. The pieces of a segment are the tiles of its tree. Unit u has the
+// pieces that begin in slots u U to (u + 1) U - 1, where U is the number of vectors of a tile: tile
+// k of a segment whose first tile is in unit u is in unit u + k. A unit has at most one tile that
+// continues a segment, its first piece, and at most one that is continued, its last.
+//
+// Tiles of long segments are scanned as those of the look-back (strategy/tree_look_back.cuh), with
+// status words in a ring (carry/ring_state.cuh), since the host does not know how many there are.
+// The other segments of a unit are scanned together (tile/packed_segments.cuh).
+#pragma once
+
+#include <lookback/carry/ring_state.cuh>
+#include <lookback/core/offset_segments.cuh>
+#include <lookback/strategy/tree_tiles.cuh>
+#include <lookback/tile/packed_segments.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// 32 consecutive segments. How many slots are before each batch is known to all blocks.
+struct segment_batches {
+  const std::uint64_t *first_slots; // (batches + 1): the last is the number of all slots
+  std::int64_t count;
+
+  static constexpr int segments = simt::warp_threads;
+  static constexpr std::int64_t of(std::int64_t all) { return (all - 1) / segments + 1; }
+  /// Slots of a segment of `items` items, by E of them.
+  template <int E, class Number>
+  LOOKBACK_DEVICE static Number slots(Number items) {
+    return items == 0 ? 1 : (items - 1) / E + 1;
+  }
+
+  /// The batch of slot `slot`, which exists. Called by a full warp.
+  LOOKBACK_DEVICE std::int64_t find(std::uint64_t slot) const {
+    std::int64_t first = 0;
+    for (std::int64_t left = count; left > 1;) {
+      const std::int64_t step = (left - 1) / simt::warp_threads + 1,
+                         mine = simt::lane_index() * step;
+      const unsigned before = simt::ballot(mine < left && first_slots[first + mine] <= slot);
+      const std::int64_t skipped = simt::highest_bit(before) * step;
+      first += skipped;
+      left = left - skipped < step ? left - skipped : step;
+    }
+    return first;
+  }
+};
+
+template <class Number>
+LOOKBACK_DEVICE Number sum_of_lanes(Number sum) {
+  LOOKBACK_UNROLL
+  for (int distance = 1; distance < simt::warp_threads; distance *= 2)
+    sum += simt::rotate_up(sum, distance);
+  return sum;
+}
+
+/// Writes the slots of every batch of segments, and a zero behind them. Clears `words` words.
+template <int E, class Segments>
+LOOKBACK_KERNEL(256, 1)
+measure_batches_kernel(LOOKBACK_KERNEL_PARAMETER Segments segments, const std::int64_t batches,
+                       std::uint64_t *const batch_slots, std::uint64_t *const zeroed,
+                       const std::size_t words) {
+  const int lane = simt::lane_index();
+  const std::int64_t threads = std::int64_t{simt::block_count()} * simt::block_threads(),
+                     thread = std::int64_t{simt::block_index()} * simt::block_threads() +
+                              simt::thread_index();
+  for (std::size_t i = static_cast<std::size_t>(thread); i < words; i += threads) zeroed[i] = 0;
+  constexpr int at_once = 4; // batches whose loads overlap
+  for (std::int64_t batch = thread / simt::warp_threads * at_once; batch <= batches;
+       batch += threads / simt::warp_threads * at_once) {
+    std::uint64_t slots[at_once];
+    LOOKBACK_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      const std::int64_t s = (batch + i) * segment_batches::segments + lane;
+      slots[i] = 0;
+      if (s < segments.count()) slots[i] = segment_batches::slots<E>(segments.items(s));
+    }
+    LOOKBACK_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      const std::uint64_t sum = simt::all_of_warp(slots[i] < 1u << 26)
+                                    ? sum_of_lanes(static_cast<std::uint32_t>(slots[i]))
+                                    : sum_of_lanes(slots[i]);
+      if (lane == 0 && batch + i <= batches) batch_slots[batch + i] = sum;
+    }
+  }
+}
+
+/// A block that scans units.
+template <class Problem, class Segments, int Warps, unsigned Section, unsigned PrefetchDistance>
+class segment_units {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+  using scan_of_tile = tile_scan<Problem, Warps, carry::look_back_in<segment_state>>;
+  static constexpr int U = shape::tile_rows * shape::row_vectors;
+  using scan_of_packed = packed_segments<Problem, Segments, Warps, U>;
+  using slots = slots_of_block<U>;
+
+  /// A tile that the whole block scans.
+  struct whole_tile {
+    std::int64_t segment; // -1: none
+    unsigned tile;
+  };
+
+  /// A segment that goes on behind the block's unit `unit`, and its slots from there; none at
+  /// first.
+  struct covering_segment {
+    std::int64_t segment, begin, end;
+    unsigned unit;
+  };
+
+public:
+  using state_type = ring_state<T, Section>;
+  struct storage {
+    unsigned unit;
+    covering_segment covering;
+    std::int64_t first_batch;
+    /// Two tiles that begin segments, the later one first, since it may be waited for; then the one
+    /// that continues a segment.
+    whole_tile whole[3];
+    slots of_unit;
+    union {
+      typename scan_of_tile::storage tile;
+      typename scan_of_packed::storage packed;
+    };
+  };
+
+  LOOKBACK_DEVICE segment_units(const Problem &problem, const Segments &segments,
+                                const segment_batches &batches, const state_type &state)
+      : problem_(problem), segments_(segments), batches_(batches), state_(state),
+        shared_(simt::shared_memory<storage>()) {}
+
+  LOOKBACK_DEVICE void run() {
+    const auto all =
+        static_cast<unsigned>((batches_.first_slots[batches_.count] + (U - 1)) / U); // units
+    drawn_units<state_type> units(state_);
+    if (simt::thread_index() == 0) shared_.covering = {};
+    for (;;) {
+      if (simt::thread_index() == 0) shared_.unit = units.next(all);
+      simt::synchronize_block();
+      const unsigned unit = shared_.unit;
+      const std::uint64_t first = std::uint64_t{unit} * U;
+      if (unit >= all) return;
+      const covering_segment around = shared_.covering;
+      const std::int64_t moved = std::int64_t{unit - around.unit} * U; // slots since then
+      const bool is_inside = moved + U <= around.end;
+      if (!is_inside) {
+        find_batch(first);
+        simt::synchronize_block();
+        find_pieces(first);
+        simt::synchronize_block(); // mutant: pieces-barrier
+        if (simt::thread_index() == 0 && !has_whole_tiles()) units.draw();
+        scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
+        simt::synchronize_block(); // mutant: packed-reuse
+      }
+      LOOKBACK_ROLLED
+      for (int i = is_inside ? 2 : 0; i < 3; ++i) {
+        const whole_tile own = is_inside
+                                   ? whole_tile{around.segment, tile_after(moved - around.begin)}
+                                   : shared_.whole[i];
+        if (own.segment < 0) continue;
+        scan_tile(own, unit);
+        simt::synchronize_block(); // mutant: tile-reuse
+      }
+    }
+  }
+
+private:
+  /// The first batch with pieces of the unit from slot `first` on; clears what find_pieces()
+  /// writes.
+  LOOKBACK_DEVICE void find_batch(std::uint64_t first) {
+    slots &own = shared_.of_unit;
+    const int thread = simt::thread_index(), threads = Warps * simt::warp_threads;
+    for (int i = thread; i < U; i += threads) own.heads[i] = 0;
+    for (int i = thread; i < U / simt::warp_threads; i += threads) own.long_heads[i] = 0;
+    if (thread < 3) shared_.whole[thread].segment = -1;
+    if (simt::warp_index() > 0) return;
+    const std::int64_t batch = batches_.find(first);
+    if (thread == 0) {
+      shared_.first_batch = batch;
+      own.first = batch * segment_batches::segments;
+      own.end = 0;
+    }
+  }
+
+  /// A lane's segment, and the slots of its batch.
+  struct found_segment {
+    std::uint64_t begin, end; // of the batch
+    std::int64_t at;          // index of the first item
+    typename Segments::number items;
+  };
+
+  /// Each warp takes every Warps-th batch, four of them at a time, so that their loads overlap.
+  LOOKBACK_DEVICE void find_pieces(std::uint64_t first) {
+    constexpr int at_once = 4;
+    for (std::int64_t batch = shared_.first_batch + simt::warp_index(); batch < batches_.count;
+         batch += at_once * Warps) {
+      found_segment found[at_once];
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        found[i] = {first + U, 0, 0, 0};
+        if (batch + i * Warps < batches_.count) {
+          found[i].begin = batches_.first_slots[batch + i * Warps];
+          found[i].end = batches_.first_slots[batch + i * Warps + 1];
+        }
+      }
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        const std::int64_t s = segment_in(batch + i * Warps);
+        if (found[i].begin >= first + U || s >= segments_.count()) continue;
+        found[i].at = segments_.begin(s);
+        found[i].items = segments_.items(s);
+      }
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        if (found[i].begin >= first + U) return;
+        if (found[i].end - found[i].begin < 1u << 30)
+          find_in_batch<std::int32_t>(segment_in(batch + i * Warps), found[i], first);
+        else
+          find_in_batch<std::int64_t>(segment_in(batch + i * Warps), found[i], first);
+      }
+    }
+  }
+  LOOKBACK_DEVICE static std::int64_t segment_in(std::int64_t batch) {
+    return batch * segment_batches::segments + simt::lane_index();
+  }
+
+  /// Int holds all differences of slots of the batch and of the unit.
+  template <class Int>
+  LOOKBACK_DEVICE void find_in_batch(std::int64_t s, const found_segment &found,
+                                     std::uint64_t first) {
+    Int own = 0;
+    if (s < segments_.count())
+      own = static_cast<Int>(segment_batches::slots<shape::vector_elements>(found.items));
+    Int through = own;
+    LOOKBACK_UNROLL
+    for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
+      const Int left = simt::shuffle_up(through, distance);
+      if (simt::lane_index() >= distance) through += left;
+    }
+    if (own != 0) note(s, static_cast<Int>(found.begin - first) + through - own, own, found);
+  }
+
+  LOOKBACK_DEVICE bool has_whole_tiles() const {
+    return shared_.whole[0].segment >= 0 || shared_.whole[1].segment >= 0 ||
+           shared_.whole[2].segment >= 0;
+  }
+
+  /// The first tile from the unit's first slot on, of a segment that begins `before` slots before.
+  template <class Int>
+  LOOKBACK_DEVICE static unsigned tile_after(Int before) {
+    return static_cast<unsigned>((before + (U - 1)) / U);
+  }
+
+  /// Segment s has `own` slots, from slot `begin` of the unit on.
+  template <class Int>
+  LOOKBACK_DEVICE void note(std::int64_t s, Int begin, Int own, const found_segment &found) {
+    const Int end = begin + own;
+    if (end <= 0 || begin >= U) return;
+    if (end > U) shared_.covering = {s, begin, end, shared_.unit};
+    if (begin < 0) {
+      const unsigned tile = tile_after(-begin);
+      if (static_cast<Int>(tile) * U < own) shared_.whole[2] = {s, tile};
+      return;
+    }
+    const int head = static_cast<int>(begin);
+    const bool is_whole = own > U / 2;
+    shared_.of_unit.heads[head] = static_cast<std::uint16_t>(s - shared_.of_unit.first + 1);
+    shared_.packed.begins[head] = found.at;
+    shared_.packed.items[head] = is_whole ? 0 : static_cast<std::int32_t>(found.items);
+    if (is_whole)
+      shared_.whole[head < U / 2 ? 1 : 0] = {s, 0};
+    else if (own > simt::warp_threads)
+      shared_.of_unit.long_heads[head / simt::warp_threads] = static_cast<std::uint16_t>(head + 1);
+    // The unit's last segment.
+    if (end >= U || s + 1 == segments_.count())
+      shared_.of_unit.end = is_whole ? head : head + static_cast<int>(own);
+  }
+
+  LOOKBACK_DEVICE void scan_tile(const whole_tile &piece, unsigned unit) {
+    const auto moved = [](std::int64_t distance) { return static_cast<std::ptrdiff_t>(distance); };
+    const Problem own(problem_.input + moved(segments_.begin(piece.segment)), problem_.op,
+                      problem_.initial,
+                      {problem_.sink.output + moved(segments_.result_begin(piece.segment)),
+                       problem_.sink.project},
+                      {static_cast<std::uint64_t>(segments_.items(piece.segment))});
+    const tile_extent extent = own.extent.tile(piece.tile, shape::tile_elements);
+    const typename scan_of_tile::source input(own);
+    const bool is_fast = input.aligned() && extent.valid == shape::tile_elements &&
+                         (!scan_of_tile::vectors || scan_of_tile::as_vectors(own));
+    if constexpr (PrefetchDistance > 0)
+      if (own.extent.items / shape::tile_elements > std::uint64_t{piece.tile} + PrefetchDistance)
+        input.prefetch(piece.tile + PrefetchDistance);
+    scan_of_tile::template run<code_for::both>(own, state_.of_segment(unit - piece.tile), input,
+                                               piece.tile, extent.is_last, extent.valid, is_fast,
+                                               shared_.tile);
+  }
+
+  const Problem &problem_;
+  const Segments &segments_;
+  const segment_batches &batches_;
+  const state_type &state_;
+  storage &shared_;
+};
+
+/// The block of the kernel: the warps of the look-back.
+template <class Problem, class Segments, class Rows, unsigned Section>
+struct segment_units_block {
+  using rows = Rows;
+  template <class Row>
+  struct of {
+    static constexpr tile_tuning tuning = Row::template tree_look_back<Problem>::value;
+    using units = segment_units<Problem, Segments, tuning.warps, Section, tuning.prefetch_distance>;
+    static constexpr int threads = tuning.warps * simt::warp_threads;
+    static constexpr int wanted =
+        32 / tuning.warps < tuning.blocks ? 32 / tuning.warps : tuning.blocks;
+    static constexpr int resident = simt::resident_blocks(threads, wanted);
+    static constexpr block_shape shape() {
+      static_assert(sizeof(typename units::storage) <= default_shared_bytes,
+                    "lookback: accumulators of segmented scans on a GPU are too large for the "
+                    "number of elements of a tile");
+      return {threads, sizeof(typename units::storage)};
+    }
+  };
+  using here = of<compiled_row<Rows>>;
+};
+
+template <class Problem, class Segments, class Rows, unsigned Section>
+LOOKBACK_KERNEL((segment_units_block<Problem, Segments, Rows, Section>::here::threads),
+                (segment_units_block<Problem, Segments, Rows, Section>::here::resident))
+segment_units_kernel(
+    LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER Segments segments,
+    LOOKBACK_KERNEL_PARAMETER segment_batches batches,
+    LOOKBACK_KERNEL_PARAMETER ring_state<typename Problem::accumulator, Section> state) {
+  typename segment_units_block<Problem, Segments, Rows, Section>::here::units(problem, segments,
+                                                                              batches, state)
+      .run();
+}
+
+/// The storage of the units.
+template <class T, unsigned Section>
+struct ring_workspace {
+  using state_type = ring_state<T, Section>;
+
+  explicit ring_workspace(temporary_memory &memory) {
+    using status_words = tile_status<T>;
+    constexpr status_bytes of_tiles = status_words::bytes(state_type::words),
+                           of_groups = status_words::bytes(state_type::groups);
+    const std::size_t before = memory.bytes();
+    state.next_unit = memory.take<unsigned>(1);
+    zeroed = reinterpret_cast<std::uint64_t *>(state.next_unit);
+    state.completed = memory.take<std::uint32_t>(state_type::sections);
+    char *const tile_aggregates = memory.take<char>(of_tiles.zeroed);
+    char *const group_aggregates = memory.take<char>(of_groups.zeroed);
+    char *const group_prefixes = memory.take<char>(of_groups.zeroed);
+    zeroed_words = (memory.bytes() - before) / sizeof(std::uint64_t);
+    state.tile_aggregates = status_words(tile_aggregates, memory.take<char>(of_tiles.payload));
+    state.group_aggregates = status_words(group_aggregates, memory.take<char>(of_groups.payload));
+    state.group_prefixes = status_words(group_prefixes, memory.take<char>(of_groups.payload));
+  }
+
+  state_type state;
+  std::uint64_t *zeroed;
+  std::size_t zeroed_words;
+};
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

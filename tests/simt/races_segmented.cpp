@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Scans of segments that are given by offsets, small enough to compile in seconds: under
+// ThreadSanitizer, and once for each mutation.
+#include <lookback/strategy/segment_units.cuh>
+
+#include <simt/segmented.hpp>
+
+TEST_CASE("segments") {
+  test::scan_interval_segments<test::interval, test::widened<test::interval, 120>, 2>(25, 3000);
+}
+TEST_CASE("segments: small tiles, several groups of them") {
+  using wide = test::widened<test::interval, 496>;
+  test::scan_interval_segments<test::interval, wide, 1>(12, 400 * 32);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// One trial of a scan of segments that are given by offsets.
+#pragma once
+
+#include <simt/problems.hpp>
+
+#include <lookback/dispatch/segmented_call.cuh>
+
+namespace test {
+
+/// Segments in any order, with gaps before and between them.
+struct placed_segments {
+  std::vector<std::int32_t> begins;
+  std::vector<std::int64_t> ends, result_begins;
+  std::size_t room = 0, result_room = 0; // elements
+
+  placed_segments(trial &one, const std::vector<std::size_t> &lengths, bool elsewhere)
+      : begins(lengths.size()), ends(lengths.size()), result_begins(lengths.size()) {
+    std::vector<std::size_t> order(lengths.size());
+    for (std::size_t s = 0; s < order.size(); ++s) order[s] = s;
+    if (one.random() % 2 == 0) std::shuffle(order.begin(), order.end(), one.random);
+    const std::size_t gap = one.random() % 3;
+    for (const std::size_t s : order) {
+      room += one.random() % (gap + 1);
+      result_room += one.random() % (gap + 2);
+      begins[s] = static_cast<std::int32_t>(room);
+      result_begins[s] = static_cast<std::int64_t>(elsewhere ? result_room : room);
+      room += lengths[s], result_room += lengths[s];
+      // The end of an empty segment may be anywhere before its begin.
+      ends[s] = static_cast<std::int64_t>(lengths[s] > 0 ? room : one.random() % (room + 1));
+    }
+    if (!elsewhere) result_room = room;
+  }
+};
+
+/// Lengths at the edges of the tree, or short ones, up to about `items` items together.
+inline std::vector<std::size_t> some_lengths(trial &one, const tree_sizes &size,
+                                             std::size_t items) {
+  const std::size_t style = one.random() % 4;
+  const std::size_t edges[] = {size.vector, size.row,      2 * size.row, size.tile / 2,
+                               size.tile,   2 * size.tile, 5 * size.tile};
+  std::vector<std::size_t> lengths;
+  for (std::size_t all = 0; all < items && lengths.size() < 3000;) {
+    const std::size_t edge = edges[one.random() % (style == 1 ? 3 : 7)];
+    const std::size_t length = style == 0 || (style == 3 && !lengths.empty()) ? one.random() % 4
+                               : style == 3                                   ? items / 2
+                                            : edge - 1 + one.random() % 3;
+    lengths.push_back(length);
+    all += std::max<std::size_t>(length, size.vector);
+  }
+  return lengths;
+}
+
+enum class segmented_kind { inclusive, inclusive_from_initial, exclusive };
+
+/// Scans segments from `from` to `output` on an emulated device, with storage full of garbage.
+template <class T, int Warps, unsigned Section, class In, class Segments, class Operator>
+void run_segments(trial &one, segmented_kind kind, const In *from, T *output,
+                  const Segments &segments, Operator op, T init) {
+  device on;
+  on.resident = 1 + one.random() % 3;
+  const auto run = [&](const auto &problem) {
+    using strategy = core::segmented_strategy<rows_of<Warps>, Section>;
+    std::vector<emulator::kernel> stream;
+    const emulated_launcher launch(on, one.schedule, stream);
+    std::size_t bytes = 0;
+    REQUIRE(strategy::scan(nullptr, bytes, problem, segments, launch) == outcome::launched);
+    std::vector<unsigned char> storage(bytes + 3, static_cast<unsigned char>(one.random()));
+    REQUIRE(strategy::scan(storage.data() + one.random() % 3, bytes, problem, segments, launch) ==
+            outcome::launched);
+    emulator::run(one.schedule, stream);
+  };
+  if (kind == segmented_kind::inclusive)
+    run(core::make_problem<true, T>(from, output, op, core::no_initial{}));
+  else if (kind == segmented_kind::inclusive_from_initial)
+    run(core::make_problem<true, T>(from, output, op, core::initial_value<T>{init}));
+  else
+    run(core::make_problem<false, T>(from, output, op, core::initial_value<T>{init}));
+}
+
+/// Gives every segment its elements, and `expected` its results: those of the tree of each.
+template <class T, class In, class Operator, class Make>
+void fill_segments(trial &one, segmented_kind kind, const std::vector<std::size_t> &lengths,
+                   const placed_segments &at, In *input, std::vector<T> &expected, Operator op,
+                   T init, Make make_value) {
+  const tree_sizes size(sizeof(In), sizeof(T));
+  for (std::size_t s = 0; s < lengths.size(); ++s) {
+    std::vector<T> values;
+    for (std::size_t i = 0; i < lengths[s]; ++i) {
+      input[at.begins[s] + i] = make_value(one, i);
+      values.push_back(static_cast<T>(input[at.begins[s] + i]));
+    }
+    const auto results = scan_tree<T>(
+        values, op, kind == segmented_kind::inclusive ? std::nullopt : std::optional<T>(init),
+        size);
+    for (std::size_t i = 0; i < lengths[s]; ++i)
+      expected[at.result_begins[s] + i] =
+          kind == segmented_kind::exclusive ? *results.before[i] : *results.through[i];
+  }
+}
+
+/// Scans segments of values that make_value(trial, index in the segment) returns, of any kind and,
+/// if the types allow it, also in place.
+template <class T, int Warps, unsigned Section, class Operator, class Make>
+void scan_segments(std::uint64_t count, std::size_t items, Operator op, T init, T filler,
+                   Make make_value) {
+  using in = decltype(make_value(std::declval<trial &>(), std::size_t{}));
+  constexpr bool may_be_in_place = std::is_same<in, T>::value;
+  for_each_trial(count, [&](trial &one) {
+    const auto lengths = some_lengths(one, tree_sizes(sizeof(in), sizeof(T)), one.random() % items);
+    const bool in_place = may_be_in_place && one.random() % 2 == 0;
+    const placed_segments at(one, lengths, !in_place && one.random() % 2 == 0);
+    const auto kind = static_cast<segmented_kind>(one.random() % 3);
+    INFO(lengths.size(), " segments, ", at.room, " items, kind ", static_cast<int>(kind));
+    guarded_buffer<in> input(at.room + 1, one.random() % 2, make_value(one, 0));
+    guarded_buffer<T> separate(at.result_room + 1, one.random() % 2, filler);
+    const core::offset_segments<const std::int32_t *, const std::int64_t *, const std::int64_t *>
+        segments(at.begins.data(), at.ends.data(), at.result_begins.data(),
+                 static_cast<std::int64_t>(lengths.size()));
+    const auto scan = [&](auto &output) {
+      auto expected = output.results(); // what is around the segments stays
+      fill_segments(one, kind, lengths, at, input.data(), expected, op, init, make_value);
+      run_segments<T, Warps, Section>(one, kind, static_cast<const in *>(input.data()),
+                                      output.data(), segments, op, init);
+      REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
+      REQUIRE(output.intact());
+    };
+    if constexpr (may_be_in_place) {
+      if (in_place) return scan(input);
+    }
+    scan(separate);
+  });
+}
+
+/// Intervals, whose operator reports what is no neighbour. `In`: as they lie in memory.
+template <class T, class In, int Warps, unsigned Section = 32>
+void scan_interval_segments(std::uint64_t count, std::size_t items) {
+  scan_segments<T, Warps, Section>(count, items, join_neighbours{},
+                                   make_interval<T>(interval_initial), make_interval<T>({77, 78}),
+                                   [](trial &, std::size_t i) -> In {
+                                     const T value = make_interval<T>(interval_element(i));
+                                     if constexpr (std::is_same<In, T>::value)
+                                       return value;
+                                     else
+                                       return In{value, {}};
+                                   });
+}
+/// Floating-point sums, whose bits depend on the order of association.
+template <int Warps>
+void sum_segments(std::uint64_t count, std::size_t items) {
+  scan_segments<float, Warps, 32>(
+      count, items, lookback::plus{}, 0.3f, -1.f,
+      [](trial &one, std::size_t) { return static_cast<float>(one.random() % 4096) / 37; });
+}
+
+} // namespace test
