@@ -191,9 +191,9 @@ LOOKBACK_HOST_INLINE void run_in_two_phases(const thrust::cuda_cub::execution_po
     throw_on_error(cudaStreamSynchronize(stream), "lookback: waiting for the stream of the scan");
 }
 
-/// Runs the problem that `make()` describes over n elements by `algorithm`. Returns result + n; for
-/// n <= 0 returns `result` untouched, having called nothing, except that a sink that wants the total
-/// takes that of no elements.
+/// Runs the problem that `make()` describes over n elements by `algorithm`. Returns result + n. For
+/// n <= 0 returns `result`, having called nothing, except that a sink that wants the total takes
+/// that of no elements.
 template <class Algorithm, class Derived, class Output, class Make>
 LOOKBACK_HOST_INLINE Output run_by(const Algorithm &algorithm,
                                    const thrust::cuda_cub::execution_policy<Derived> &exec,

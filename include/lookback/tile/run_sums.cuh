@@ -13,9 +13,9 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Sums of T, which may overflow on the way.
+/// The type of sums of T: they may overflow on the way.
 template <class T>
-using wrapping_sum = std::make_unsigned_t<T>;
+using unsigned_sum = std::make_unsigned_t<T>;
 
 /// What a lane remembers of a row between the two passes: where runs begin, and `open`, the sum of
 /// what is before its vector, from the beginning of the newest run in the row, or from that of the
@@ -23,13 +23,13 @@ using wrapping_sum = std::make_unsigned_t<T>;
 template <class T, int E, bool Ones>
 class kept_sum {
 public:
-  LOOKBACK_DEVICE kept_sum(kept_items heads, wrapping_sum<T> open) : heads_(heads), open_(open) {}
+  LOOKBACK_DEVICE kept_sum(kept_items heads, unsigned_sum<T> open) : heads_(heads), open_(open) {}
   LOOKBACK_DEVICE kept_items heads() const { return heads_; }
-  LOOKBACK_DEVICE wrapping_sum<T> open() const { return open_; }
+  LOOKBACK_DEVICE unsigned_sum<T> open() const { return open_; }
 
 private:
   kept_items heads_;
-  wrapping_sum<T> open_;
+  unsigned_sum<T> open_;
 };
 /// The same for sums of ones: a word, since registers are short.
 template <class T, int E>
@@ -115,7 +115,7 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
                                  uninitialized_array<run_prefix<T>, TileRows> &row_aggregates,
                                  run_operator<T, Operator> &, lane_exchange<run_prefix<T>> &) {
   using shape = typename Rows::shape;
-  using sum = wrapping_sum<T>;
+  using sum = unsigned_sum<T>;
   const int lane = rows.lane;
   unsigned heads[Count];
   lane_sums<sum> sums[Count];
@@ -148,7 +148,7 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
 /// The second pass over the rows of a warp.
 template <class Rows, class Kept, class T>
 class placed_sums {
-  using sum = wrapping_sum<T>;
+  using sum = unsigned_sum<T>;
   using problem = typename Rows::problem_type;
   using source = typename Rows::source_type;
   using shape = typename Rows::shape;
@@ -316,7 +316,7 @@ LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<run_prefix<T>> &pre
                                RowPrefix row_prefix,
                                const uninitialized_array<kept_sum<T, E, Ones>, Count> &kept, bool,
                                run_operator<T, Operator> &, lane_exchange<run_prefix<T>> &) {
-  using sum = wrapping_sum<T>;
+  using sum = unsigned_sum<T>;
   run_prefix<T> left{0, 0}; // of the tile
   if (prefix.exists()) left = prefix.value();
   std::uint64_t before = left.runs;
