@@ -62,7 +62,7 @@ public:
   LOOKBACK_DEVICE elements read(unsigned char *stage, unsigned, int row, int count) const {
     return elements(row_of(stage, row), count);
   }
-  template <bool KnownAligned = true>
+  template <bool KnownAligned = true, int A = 0>
   LOOKBACK_DEVICE item *row_of(unsigned char *stage, int row) const {
     return reinterpret_cast<item *>(stage) + row * shape::row_elements;
   }
