@@ -24,6 +24,9 @@ struct device_memory {
   LOOKBACK_DEVICE static std::uint32_t load_acquire(const std::uint32_t *address) {
     return simt::load_acquire(address);
   }
+  LOOKBACK_DEVICE static void add_release(std::uint32_t *address, std::uint32_t value) {
+    simt::add_release(address, value);
+  }
   LOOKBACK_DEVICE static void store_release(std::uint32_t *address, std::uint32_t value) {
     simt::store_release(address, value);
   }

@@ -50,11 +50,11 @@ struct ring_state {
   static_assert((words & (words - 1)) == 0 && Section % group_tiles == 0,
                 "a ring has a power of two of words, and a section whole groups");
 
-  unsigned *next_unit = nullptr;      // zero before the first use
-  std::uint32_t *completed = nullptr; // (sections), units that have ended; zero likewise
-  tile_status<T> tile_aggregates;     // (words)
-  tile_status<T> group_aggregates;    // (groups)
-  tile_status<T> group_prefixes;      // (groups)
+  unsigned *next_unit = nullptr;   // zero before the first use
+  ended_steps<> completed;         // (sections), units that have ended
+  tile_status<T> tile_aggregates;  // (words)
+  tile_status<T> group_aggregates; // (groups)
+  tile_status<T> group_prefixes;   // (groups)
 
   LOOKBACK_DEVICE segment_state<T> of_segment(unsigned first_unit) const {
     return {ring_words<T>(tile_aggregates, first_unit, words),
@@ -74,12 +74,12 @@ struct ring_state {
   /// Reports that `units` units of a section have ended. All threads that had a part in them have
   /// arrived at a barrier since.
   LOOKBACK_DEVICE void end(unsigned section, std::uint32_t units) const {
-    simt::add_release(completed + section % sections, units);
+    completed.add(section % sections, units);
   }
   /// Waits until all units of a section have ended.
   LOOKBACK_DEVICE void wait_for_end(unsigned section) const {
     const std::uint32_t all = (section / sections + 1) * Section;
-    for (simt::spin_bound bound; simt::load_acquire(completed + section % sections) < all;
+    for (simt::spin_bound bound; completed.read(section % sections) < all;
          bound.count("units of section", section))
       simt::back_off();
   }

@@ -294,6 +294,26 @@ struct scan_state {
   tile_status<T, Memory> group_prefixes;
 };
 
+/// Numbers of steps that have ended, counted by all blocks. Who sees a number sees all that was
+/// written before these steps were added.
+template <class Memory = device_memory>
+class ended_steps {
+public:
+  ended_steps() = default;
+  LOOKBACK_HOST_DEVICE explicit ended_steps(std::uint32_t *counts) : counts_(counts) {}
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void add(std::size_t i, std::uint32_t steps) const {
+    Memory::add_release(counts_ + i, steps);
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE std::uint32_t read(std::size_t i) const {
+    return Memory::load_acquire(counts_ + i);
+  }
+
+private:
+  std::uint32_t *counts_ = nullptr; // zero before the first use
+};
+
 } // namespace detail
 } // namespace LOOKBACK_ABI
 } // namespace lookback

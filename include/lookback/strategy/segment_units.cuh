@@ -50,8 +50,7 @@ struct segment_batches {
   }
 };
 
-template <class Number>
-LOOKBACK_DEVICE Number sum_of_lanes(Number sum) {
+LOOKBACK_DEVICE std::uint64_t sum_of_lanes(std::uint64_t sum) {
   LOOKBACK_UNROLL
   for (int distance = 1; distance < simt::warp_threads; distance *= 2)
     sum += simt::rotate_up(sum, distance);
@@ -81,9 +80,9 @@ measure_batches_kernel(LOOKBACK_KERNEL_PARAMETER Segments segments, const std::i
     }
     LOOKBACK_UNROLL
     for (int i = 0; i < at_once; ++i) {
-      const std::uint64_t sum = simt::all_of_warp(slots[i] < 1u << 26)
-                                    ? sum_of_lanes(static_cast<std::uint32_t>(slots[i]))
-                                    : sum_of_lanes(slots[i]);
+      const bool small = simt::all_of_warp(slots[i] < 1u << 26); // so is the sum
+      const std::uint64_t sum =
+          small ? simt::add_lanes(static_cast<std::uint32_t>(slots[i])) : sum_of_lanes(slots[i]);
       if (lane == 0 && batch + i <= batches) batch_slots[batch + i] = sum;
     }
   }
@@ -352,7 +351,7 @@ struct ring_workspace {
     const std::size_t before = memory.bytes();
     state.next_unit = memory.take<unsigned>(1);
     zeroed = reinterpret_cast<std::uint64_t *>(state.next_unit);
-    state.completed = memory.take<std::uint32_t>(state_type::sections);
+    state.completed = ended_steps<>(memory.take<std::uint32_t>(state_type::sections));
     char *const tile_aggregates = memory.take<char>(of_tiles.zeroed);
     char *const group_aggregates = memory.take<char>(of_groups.zeroed);
     char *const group_prefixes = memory.take<char>(of_groups.zeroed);
