@@ -241,13 +241,13 @@ struct tuned_on_h200 {
     static constexpr double traffic = (stage + tile * sizeof(written)) / 32768.0;
     static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
     static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
-    static constexpr bool runs = adds_runs<Problem>;
+    static constexpr bool blocked = adds_blocked<Problem>;
     static constexpr bool placing = in_bulk && places_runs<Problem>;
     // (With a stencil, a tile takes twice the time: one team and two look-ahead warps are faster.)
     static constexpr bool selecting = in_bulk && selects<Problem> && staged_arrays<Problem> == 1;
     static constexpr double wanted_depth = loads     ? 5
                                            : placing ? sizeof(lane_state<Problem>) <= 8 ? 8 : 4
-                                           : runs || selecting                  ? 8
+                                           : blocked || selecting               ? 8
                                            : !in_bulk || swift || sizeof(T) > 8 ? 6
                                                                                 : 7;
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
@@ -257,8 +257,8 @@ struct tuned_on_h200 {
     static constexpr int stages = fit < tiles_for(12) ? fit : tiles_for(12);
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
     static constexpr bool few = loads || placing || selects<Problem>;
-    static constexpr int look_ahead_warps = !few && (swift || runs || sizeof(T) <= 4) ? 3 : 2;
-    static constexpr int long_column_warps = !few && (swift || runs) ? 3 : 2;
+    static constexpr int look_ahead_warps = !few && (swift || blocked || sizeof(T) <= 4) ? 3 : 2;
+    static constexpr int long_column_warps = !few && (swift || blocked) ? 3 : 2;
     static constexpr int scanning_warps =
         (sizeof(T) <= 8 || placing) && in_bulk && Problem::shape::tile_rows >= 16 ? 16 : 8;
     static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled

@@ -28,11 +28,11 @@
 #include <lookback/arch/simt_grid.cuh>
 #include <lookback/carry/look_ahead_carry.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
+#include <lookback/tile/blocked_tile.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/run_sums.cuh>
 #include <lookback/tile/scan_tile.cuh>
 #include <lookback/tile/select_tile.cuh>
-#include <lookback/tile/tile_runs.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -124,9 +124,9 @@ class look_ahead_scan {
   static constexpr int teams = tuning.loading_teams, team_warps = tuning.team_warps();
   // 16-byte integers are summed as blocked items: one aggregate a lane and one a warp, instead of
   // one a row.
-  static constexpr bool in_runs = adds_runs<Problem>;
-  static constexpr int kept = in_runs ? 1 : rows,
-                       aggregates_a_tile = in_runs ? scanning_warps : shape::tile_rows;
+  static constexpr bool blocked = adds_blocked<Problem>;
+  static constexpr int kept = blocked ? 1 : rows,
+                       aggregates_a_tile = blocked ? scanning_warps : shape::tile_rows;
   static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
   static_assert(can_stage<Problem> || !in_bulk, "items come from loading warps");
   static_assert(tuning.depth >= scanning_teams, "a team needs a tile between its two passes");
@@ -247,7 +247,7 @@ private:
     ring_position<stages> at;
     for (int i = 0; i < sequence_.count(); ++i, ++at) {
       const int full_rows =
-          in_runs ? aggregates_a_tile : aggregates_of<Problem>(valid_of(sequence_.tile(i)));
+          blocked ? aggregates_a_tile : aggregates_of<Problem>(valid_of(sequence_.tile(i)));
       simt::wait(shared_.reduced[at.stage], at.phase); // mutant: reduced-wait
       uninitialized_array<T, 1> row_prefix;            // R(lane), inclusive
       scan_row_aggregates(shared_.row_aggregates[at.stage], full_rows, row_prefix, op_, exchange);
@@ -309,8 +309,8 @@ private:
   }
 
   template <bool Full>
-  LOOKBACK_DEVICE auto runs_of(unsigned tile, int stage) {
-    return tile_runs<Problem, look_ahead_source<Problem, Tuning>, scanning_warps, Full>(
+  LOOKBACK_DEVICE auto blocked_share(unsigned tile, int stage) {
+    return blocked_tile<Problem, look_ahead_source<Problem, Tuning>, scanning_warps, Full>(
         problem_, source_, shared_.tiles[stage], tile, valid_of(tile).of_tile, scanning_warp());
   }
   template <bool Full, bool Aligned>
@@ -326,8 +326,8 @@ private:
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
     simt::wait(shared_.copied[at.stage], at.phase); // mutant: copied-wait
-    if constexpr (in_runs) {
-      construct(vectors[0], runs_of<Full>(sequence_.tile(i), at.stage).reduce(op_));
+    if constexpr (blocked) {
+      construct(vectors[0], blocked_share<Full>(sequence_.tile(i), at.stage).reduce(op_));
       if (lane != shape::row_vectors - 1) return;
       auto &aggregates = shared_.row_aggregates[at.stage];
       construct(aggregates[scanning_warp()], vectors[0]); // mutant: warp-aggregate
@@ -352,10 +352,10 @@ private:
     const unsigned tile = sequence_.tile(i);
     simt::wait(shared_.rows_ready[at.stage], at.phase); // mutant: rows-wait
     maybe<T> prefix = carry_.prefix(at, tile);
-    if constexpr (in_runs) {
+    if constexpr (blocked) {
       if (scanning_warp() > 0)
         prefix.append(op_, shared_.row_prefixes[at.stage][scanning_warp() - 1]);
-      runs_of<Full>(tile, at.stage).scan(prefix.exists() ? prefix.value() : T{}, vectors[0]);
+      blocked_share<Full>(tile, at.stage).scan(prefix.exists() ? prefix.value() : T{}, vectors[0]);
     } else {
       const auto own = rows_of<Full, Aligned>(share, tile, at.stage, lane);
       const auto row_prefix = [&](int row) -> const T & {

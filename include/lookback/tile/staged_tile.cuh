@@ -4,7 +4,7 @@
 #pragma once
 
 #include <lookback/arch/simt_sm90.cuh>
-#include <lookback/block/lane_run.cuh>
+#include <lookback/block/blocked_items.cuh>
 #include <lookback/block/staged_runs.cuh>
 #include <lookback/block/staged_selection.cuh>
 #include <lookback/tile/valid_items.cuh>
@@ -20,7 +20,7 @@ inline constexpr bool results_pass_stage = !is_memory<typename Problem::output_t
 /// Whether threads write results of any kind to a stage.
 template <class Problem>
 inline constexpr bool writes_stage =
-    adds_runs<Problem> || results_pass_stage<Problem> || selects<Problem>;
+    adds_blocked<Problem> || results_pass_stage<Problem> || selects<Problem>;
 
 /// The bytes of a tile's arrays, one array after the other. Each keeps its address modulo 16, as
 /// bulk copies require. Neighbouring bytes up to the next multiple of 16 are copied with them, and

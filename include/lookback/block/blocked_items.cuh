@@ -15,18 +15,21 @@ template <class T>
 inline constexpr bool is_wide_integer = is_integer<T> && sizeof(T) == 16;
 /// Whether a problem adds up integers of 16 bytes, from one array of them to another.
 template <class Problem, class Input = staged_input<typename Problem::input_type>, class = void>
-inline constexpr bool adds_runs = false;
+inline constexpr bool adds_blocked = false;
 template <class Problem, class Input>
-inline constexpr bool adds_runs<Problem, Input, std::void_t<typename Input::template element<0>>> =
-    sums_integers<Problem> &&Input::arrays == 1 && !counts_from_end<typename Problem::input_type> &&
-    is_wide_integer<typename Input::template element<0>> &&
-    is_wide_integer<typename Problem::accumulator> && is_wide_integer<typename Problem::stored> &&
-    !Problem::sink_type::needs_item && !Problem::sink_type::wants_total;
+inline constexpr bool
+    adds_blocked<Problem, Input, std::void_t<typename Input::template element<0>>> =
+        sums_integers<Problem> &&Input::arrays == 1 &&
+        !counts_from_end<typename Problem::input_type> &&
+        is_wide_integer<typename Input::template element<0>> &&
+        is_wide_integer<typename Problem::accumulator> &&
+        is_wide_integer<typename Problem::stored> && !Problem::sink_type::needs_item &&
+        !Problem::sink_type::wants_total;
 
-/// A lane's run of `Elements` integers T, 1, 2, 4 or 8, among the 32 * Elements of its warp.
+/// A lane's `Elements` consecutive integers T, 1, 2, 4 or 8, among the 32 * Elements of its warp.
 ///
 /// Eight lanes read 16 bytes each at once, from different banks if these are different places of
-/// 128 bytes. Runs of 64 bytes begin at two such places only, so a lane begins with its element
+/// 128 bytes. Those of 64 bytes begin at two such places only, so a lane begins with its element
 /// `first` and goes round:
 ///
 ///   lane            0  1  2  3  4  5  6  7
@@ -34,13 +37,13 @@ inline constexpr bool adds_runs<Problem, Input, std::void_t<typename Input::temp
 ///
 /// of 4, in the lower or the upper half of 128 bytes.
 template <class T, int Elements>
-class lane_run {
+class blocked_items {
   static_assert(
       Elements <= 8 && (Elements & (Elements - 1)) == 0,
       "the number of blocked items must be a power of two, at most 8: more cause bank conflicts");
 
 public:
-  LOOKBACK_DEVICE lane_run() : first_(simt::lane_index() * Elements * 16 / 128 % Elements) {}
+  LOOKBACK_DEVICE blocked_items() : first_(simt::lane_index() * Elements * 16 / 128 % Elements) {}
   /// The element, counted from the warp's first, that the lane reads in step k.
   LOOKBACK_DEVICE int element(int k) const {
     return simt::lane_index() * Elements + (first_ + k) % Elements;
