@@ -341,7 +341,7 @@ mutation("copies of a loading warp not waited for"
          REPLACE load-copies "arrive_when_copied" "arrive")
 mutation("copies of a loading warp next to single bytes not waited for" DELETE load-rest)
 mutation("items of one warp taken for all"
-         REPLACE load-arrivals "Tuning::value.team_warps() * " "")
+         REPLACE load-arrivals "Tuning::value.loading_team_warps() * " "")
 mutation("a tile reduced before it is copied" DELETE copied-wait)
 mutation("row totals not waited for" DELETE reduced-wait)
 mutation("arrival before the row totals are written" MOVE reduced-arrive BEFORE row-aggregates)
@@ -356,9 +356,9 @@ mutation("a stage given back by one lane for all"
          "simt::arrive"
          "for (int l = 0; lane == 0 && l < 32; ++l) simt::arrive")
 mutation("a stage given back by one warp for all"
-         REPLACE scanned-init "team_warps * " "")
+         REPLACE scanned-init "scanning_warps * " "")
 mutation("row totals of one warp taken for all"
-         REPLACE reduced-init "team_warps" "1")
+         REPLACE reduced-init "scanning_warps" "1")
 mutation("the partial tile scanned by every team"
          REPLACE partial-team "full % scanning_teams == team" "true")
 mutation("a phase that does not flip" REPLACE phase ", phase ^= 1" "")

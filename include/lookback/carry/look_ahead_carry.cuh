@@ -55,8 +55,8 @@ struct look_ahead_tuning {
                                                loads_at_once = 16, scanning_teams = 1;
   constexpr int first_scanning_warp() const { return 2 + look_ahead_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }
-  constexpr int team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }
-  constexpr int team_scanning_warps() const { return scanning_warps / scanning_teams; }
+  constexpr int loading_team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }
+  constexpr int scanning_team_warps() const { return scanning_warps / scanning_teams; }
   /// Warp 0 copies or loads; the other loading warps come last.
   constexpr int first_loading_warp() const { return first_scanning_warp() + scanning_warps; }
   constexpr int warps() const { return first_loading_warp() + (in_bulk() ? 0 : loading_warps - 1); }

@@ -42,8 +42,9 @@ namespace detail {
 /// which a team of warps loads.
 template <class Problem, class Tuning>
 using look_ahead_source =
-    std::conditional_t<can_stage<Problem>, staged_tile<Problem, Tuning::value.team_warps(), true>,
-                       item_tile<Problem, Tuning::value.team_warps()>>;
+    std::conditional_t<can_stage<Problem>,
+                       staged_tile<Problem, Tuning::value.loading_team_warps(), true>,
+                       item_tile<Problem, Tuning::value.loading_team_warps()>>;
 
 /// The shared memory of a block: the ring of stages. Each barrier completes a phase when its step
 /// is done for the tile in its stage.
@@ -52,7 +53,7 @@ struct look_ahead_storage {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   static constexpr int stages = Tuning::value.stages;
-  static constexpr int team_warps = Tuning::value.team_scanning_warps();
+  static constexpr int scanning_warps = Tuning::value.scanning_team_warps();
 
   alignas(128) unsigned char tiles[stages][look_ahead_source<Problem, Tuning>::bytes];
   // For 16-byte integers: one aggregate a scanning warp, that of its blocked items.
@@ -68,9 +69,9 @@ struct look_ahead_storage {
   static constexpr int first_copies =
       Tuning::value.short_in_flight < stages ? Tuning::value.short_in_flight : stages;
   /// Arrivals that complete a tile: of the copying thread, or of every lane of a loading team.
-  static constexpr int team_lanes =
-      Tuning::value.team_warps() * simt::warp_threads; // mutant: load-arrivals
-  static constexpr int copied_arrivals = Tuning::value.in_bulk() ? 1 : team_lanes;
+  static constexpr int loading_lanes =
+      Tuning::value.loading_team_warps() * simt::warp_threads; // mutant: load-arrivals
+  static constexpr int copied_arrivals = Tuning::value.in_bulk() ? 1 : loading_lanes;
   /// Called by the thread that starts these copies.
   LOOKBACK_DEVICE void initialize_first_copies() {
     for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], copied_arrivals);
@@ -87,10 +88,10 @@ struct look_ahead_storage {
   /// thread of each of `turns` warps, with a `turn` of its own.
   LOOKBACK_DEVICE void initialize_others(int turn, int turns) {
     for (int s = turn; s < stages; s += turns) {
-      simt::initialize(reduced[s], team_warps);            // mutant: reduced-init
+      simt::initialize(reduced[s], scanning_warps);        // mutant: reduced-init
       simt::initialize(rows_ready[s], simt::warp_threads); // mutant: rows-init
       carry.initialize(s);
-      simt::initialize(scanned[s], team_warps * simt::warp_threads); // mutant: scanned-init
+      simt::initialize(scanned[s], scanning_warps * simt::warp_threads); // mutant: scanned-init
     }
     simt::publish_barriers(); // mutant: publish-others
   }
@@ -116,12 +117,13 @@ class look_ahead_scan {
   static constexpr look_ahead_tuning tuning = Tuning::value;
   static constexpr int stages = tuning.stages;
   static constexpr int scanning_teams = tuning.scanning_teams,
-                       scanning_warps = tuning.team_scanning_warps(); // of a team
+                       scanning_warps = tuning.scanning_team_warps(); // of a team
   static constexpr int rows = shape::tile_rows / scanning_warps;      // rows a scanning warp
   static constexpr int warps = tuning.warps(), first_scanning_warp = tuning.first_scanning_warp();
   static constexpr bool in_bulk = tuning.in_bulk();
   static constexpr int first_loading_warp = tuning.first_loading_warp();
-  static constexpr int teams = tuning.loading_teams, team_warps = tuning.team_warps();
+  static constexpr int loading_teams = tuning.loading_teams,
+                       loading_warps = tuning.loading_team_warps(); // of a team
   // 16-byte integers are summed as blocked items: one aggregate a lane and one a warp, instead of
   // one a row.
   static constexpr bool blocked = adds_blocked<Problem>;
@@ -134,7 +136,7 @@ class look_ahead_scan {
                 "all teams must have the same number of warps, and of tiles between two passes");
   static_assert(shape::tile_rows % scanning_warps == 0,
                 "all scanning warps must have the same number of rows");
-  static_assert(teams <= stages, "every loading team needs a stage of its own");
+  static_assert(loading_teams <= stages, "every loading team needs a stage of its own");
   static_assert(tuning.look_ahead_warps <= stages,
                 "every look-ahead warp needs a stage of its own");
 
@@ -228,10 +230,10 @@ private:
 
   /// Loads every tile of a team into free stages, as loading warp `turn`.
   LOOKBACK_DEVICE void load(int turn) {
-    const int team = turn / team_warps, share = turn % team_warps;
+    const int team = turn / loading_warps, share = turn % loading_warps;
     ring_position<stages> at;
     at.advance(team);
-    for (int i = team; i < sequence_.count(); i += teams, at.advance(teams)) {
+    for (int i = team; i < sequence_.count(); i += loading_teams, at.advance(loading_teams)) {
       const unsigned tile = sequence_.tile(i);
       if (i >= stages) simt::wait(shared_.scanned[at.stage], at.phase ^ 1); // mutant: load-ring
       source_.template load<tuning.loads_at_once>(shared_.tiles[at.stage], tile, valid_of(tile),
