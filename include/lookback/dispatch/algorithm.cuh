@@ -63,7 +63,7 @@ struct reverse_t {};
 ///
 /// - *Determinism*: the bits of the scan of the reversed sequence.
 /// @ingroup cub_scans
-LOOKBACK_GLOBAL_CONSTANT reverse_t reverse{};
+inline constexpr reverse_t reverse{};
 
 namespace detail {
 
