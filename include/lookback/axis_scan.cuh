@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scans along an axis of an array, as free functions: rows, and on the threads of the CPU columns,
-// planes, batches of them, too.
+// Scans along an axis of an array, as free functions: on a GPU along rows; on the threads of the
+// CPU also along columns, planes and batches of them.
 #pragma once
 
 #include <lookback/host/host_lines.cuh>
@@ -46,8 +46,9 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// - *Iterators*: random access, to the array's first element. `result` may equal `first` if input
 ///   and output pitches are equal; any other overlap is undefined. Elements between the lines are
 ///   not written.
-/// - *Rows on a GPU*: inner = 1, and the elements of a line are adjacent. Their types are those of
-///   lookback::DeviceSegmentedScan, and the call's stream behaviour is that of @ref thrust_scans.
+/// - *Rows on a GPU*: inner is 1, and the elements of a line are adjacent in the input and in the
+///   output. Element types are limited as for lookback::DeviceSegmentedScan; *stream behaviour* as
+///   for @ref thrust_scans.
 /// - *Operator*, *element types* on the CPU: as for @ref thrust_scans.
 /// - *Errors*: `std::invalid_argument` for lines on a GPU that are not rows, for negative pitches,
 ///   for output pitches that do not nest (that along the axis must be at least inner, and the outer

@@ -38,10 +38,10 @@ inline namespace LOOKBACK_ABI {
 /// - *Initial value*: a value; or, except by key, a lookback::FutureValue, a `cub::FutureValue` or
 ///   a `cuda::args::deferred`, which is read on the device in stream order.
 /// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 launches
-///   nothing, except for a total or by OffsetsFromCounts.
-/// - *Total*: written with the results to an output made by lookback::with_total().
-/// - `algorithm`: one of the @ref strategies; without it, lookback::fastest. In calls without keys
-///   it may follow lookback::reverse, which scans from the last element to the first.
+///   nothing, except where a total is wanted and in OffsetsFromCounts().
+/// - *Total*: in calls without keys, an output made by lookback::with_total() also gets the total.
+/// - `algorithm`: one of the @ref strategies; without it, lookback::fastest. In calls without keys,
+///   lookback::reverse may precede it or stand alone; it scans from the last element to the first.
 /// - *Stream behaviour*: the scan is enqueued on `stream`. Nothing is allocated, nothing
 ///   synchronises, and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` if `num_items` is negative or needs more than 2^31 - 1 tiles
@@ -242,8 +242,8 @@ public:
         detail::launcher(stream));
   }
 
-  /// y(0) = 0, y(i) = x(0) + x(1) + ... + x(i - 1) for i <= num_counts: where each of several parts
-  /// with x(0), x(1), ... elements begins, and where the last one ends. Not a call of CUB.
+  /// y(0) = 0, y(i) = x(0) + x(1) + ... + x(i - 1) for i <= num_counts: a part i of x(i) elements
+  /// begins at y(i) and ends at y(i + 1). Not a call of CUB.
   ///
   /// @code
   /// lookback::DeviceScan::OffsetsFromCounts(temporary, bytes, degrees, row_offsets, rows, stream);
@@ -251,8 +251,8 @@ public:
   ///
   /// Counts are added up in the value type of `d_offsets`, an integer type; if it is void, in the
   /// type of `x + x`. The same kernel writes all num_counts + 1 offsets; without counts, it writes
-  /// one. The offsets must not overlap the counts. With a strategy of the catalogue, the call
-  /// returns `cudaErrorNotSupported`.
+  /// one. The offsets must not overlap the counts. With a textbook strategy
+  /// (`<lookback/catalogue.cuh>`), the call returns `cudaErrorNotSupported`.
   template <class Counts, class Offsets, class Count, class... Algorithm,
             detail::if_no_stream<Count> = 0>
   static cudaError_t OffsetsFromCounts(void *d_temp_storage, std::size_t &temp_storage_bytes,

@@ -35,15 +35,16 @@ inline namespace LOOKBACK_ABI {
 ///   and so are segments that have results in common.
 /// - *Offsets*: integers of any type, less than 2^63. Segments may be in any order, with gaps
 ///   between them; a segment whose end is not greater than its begin is empty. Elements of the
-///   output outside of the segments are not written. The offsets are read twice and must not change
-///   during the scan.
+///   output outside of the segments are not written. The offsets are read several times and must
+///   not change during the scan.
 /// - *Operator*: associative. It need not be commutative, no identity is assumed, and it is applied
 ///   to elements of one segment only, in order.
-/// - *Element types*: the accumulator is trivially copyable and has less than 512 bytes; its tile
-///   and 1.5 accumulators for every vector of a tile fit into 48 KB, which accumulators of up to
-///   the size of the elements or 16 bytes do. Otherwise the call does not compile; lookback::host
+/// - *Element types*: the accumulator is trivially copyable and has less than 512 bytes. One of up
+///   to 16 bytes, or of up to the size of an element, fits into the shared memory of a block (48
+///   KB); a larger one may not. A call with any other accumulator does not compile; lookback::host
 ///   has no such limits.
-/// - *Initial value*: a value that the host knows. Every segment starts from it.
+/// - *Initial value*: a value that the host knows, no lookback::FutureValue. Every segment starts
+///   from it.
 /// - `num_segments`: 0 launches nothing.
 /// - *Stream behaviour*: the scan is enqueued on `stream`, as up to four kernels. Nothing is
 ///   allocated, nothing synchronises, and the stream may be captured.
@@ -52,11 +53,12 @@ inline namespace LOOKBACK_ABI {
 /// - *Determinism*: the results of a segment are bit-identical to those of scanning it alone by
 ///   lookback::DeviceScan. They depend neither on the other segments nor on where the segment is
 ///   (lookback::tree_shape).
-/// - *Temporary storage*: 8 bytes for every 32 segments and about 70,000 status words, of 8 bytes
-///   for accumulators of up to 4 bytes, 16 up to 8 and 32 up to 16.
+/// - *Temporary storage*: depends on `num_segments` and the types only. About 8 bytes for every 32
+///   segments, and about 70,000 entries: of 8 bytes for accumulators of up to 4 bytes, of 16 bytes
+///   for up to 8, and of 32 bytes for up to 16.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Work is shared by elements, whatever the lengths of the segments: a long one may be
-///   beside millions of short ones. An empty segment costs as much as one of a vector (16 bytes).
+///   beside millions of short ones. An empty segment costs as much as one of 16 bytes.
 ///
 /// @ingroup cub_scans
 struct DeviceSegmentedScan {

@@ -89,7 +89,7 @@ namespace distributed {
 ///
 /// `all_gather` copies `bytes` bytes from each rank: those of rank r to byte `r * bytes` of
 /// `records`, on all ranks. It returns when `records` is complete, and throws if that is
-/// impossible.
+/// impossible. Both `all_gather` and `abort` are called only by the thread that calls the scan.
 ///
 /// @{
 

@@ -14,7 +14,7 @@
 /// | `<lookback/scan.cuh>` | @ref thrust_scans |
 /// | `<lookback/selection.cuh>` | @ref thrust_selections |
 /// | `<lookback/segmented_scan.cuh>` | @ref segmented_scans |
-/// | `<lookback/axis_scan.cuh>` | @ref axes; columns on the CPU |
+/// | `<lookback/axis_scan.cuh>` | @ref axes; on a GPU, rows |
 /// | `<lookback/continued_scan.cuh>` | @ref continued_scans, on the CPU |
 /// | `<lookback/device_scan.cuh>`, `<lookback/device_segmented_scan.cuh>` | @ref cub_scans |
 /// | `<lookback/device_select.cuh>`, `<lookback/device_partition.cuh>` | @ref cub_selections |

@@ -26,16 +26,16 @@ inline constexpr bool
         is_wide_integer<typename Problem::stored> && !Problem::sink_type::needs_item &&
         !Problem::sink_type::wants_total;
 
-/// A lane's `Elements` consecutive integers T, 1, 2, 4 or 8, among the 32 * Elements of its warp.
+/// A lane's `Elements` (1, 2, 4 or 8) consecutive integers T, among the 32 * Elements of its warp.
 ///
-/// Eight lanes read 16 bytes each at once, from different banks if these are different places of
-/// 128 bytes. Those of 64 bytes begin at two such places only, so a lane begins with its element
-/// `first` and goes round:
+/// Eight lanes read 16 bytes each at once, without bank conflicts if their addresses modulo 128
+/// differ. If a lane has 4 elements, 64 bytes, the first elements of all lanes have only two such
+/// addresses. So a lane begins with its element `first` and wraps around, here for 4 elements:
 ///
 ///   lane            0  1  2  3  4  5  6  7
 ///   place, step k   k  k  k+1  k+1  k+2  k+2  k+3  k+3
 ///
-/// of 4, in the lower or the upper half of 128 bytes.
+/// Even lanes read in the lower half of 128 bytes, odd lanes in the upper half.
 template <class T, int Elements>
 class blocked_items {
   static_assert(
@@ -49,7 +49,7 @@ public:
     return simt::lane_index() * Elements + (first_ + k) % Elements;
   }
 
-  /// Sum of the run.
+  /// Sum of the lane's items.
   LOOKBACK_DEVICE static T sum(const T (&x)[Elements]) {
     T all = x[0];
     LOOKBACK_UNROLL
@@ -57,7 +57,8 @@ public:
     return all;
   }
 
-  /// x[k], the element of step k, becomes its result; `left` is everything left of the run.
+  /// x[k], the element of step k, becomes its result; `left` is the sum of all items before the
+  /// lane's.
   template <bool Inclusive>
   LOOKBACK_DEVICE void scan(T left, T (&x)[Elements]) const {
     T running = left; // through the elements before `first`, which come last

@@ -263,8 +263,8 @@ LOOKBACK_DEVICE void store_in_units(unsigned char *row, unsigned char *shared,
   }
 }
 
-/// Writes a full row whose first element is the last one in memory, as vectors. Returns whether it
-/// has done so: not where they can be neither stored nor shifted.
+/// Writes a full row, whose first element is the last one in memory, as vectors. Returns false, and
+/// writes nothing, if its vectors can be neither stored as they are nor shifted.
 template <bool Shifts, class T, int E>
 LOOKBACK_DEVICE bool store_row_from_end(const reversed<T *> &row, bool as_vectors,
                                         const lane_vector<T, E> &vector) {

@@ -178,8 +178,8 @@ warp_inclusive_scan(uninitialized_array<run_prefix<T>, Count> &prefixes, Valid v
 }
 
 /// The reductions of lanes 0 .. valid(i) - 1 of each of `Count` independent values a lane, in all
-/// lanes, with the bits of warp_inclusive_scan(). The same value of a warp's `valid(i)` in all
-/// lanes; where it is 0, there is no reduction.
+/// lanes, with the bits of warp_inclusive_scan(). `valid(i)` must be the same in all lanes; if it
+/// is 0, values[i] must not be read.
 template <int Count, class T, class Operator, class Valid>
 LOOKBACK_DEVICE void warp_reduce(uninitialized_array<T, Count> &values, Valid valid, Operator &op,
                                  lane_exchange<T> &exchange) {
@@ -212,7 +212,8 @@ LOOKBACK_DEVICE void warp_reduce(uninitialized_array<tally, Count> &values, Vali
     values[i].items =
         simt::add_lanes(lane < valid(i) ? static_cast<unsigned>(values[i].items) : 0u);
 }
-/// The sum of the values that lanes hold from the last lane on that `begins`, or of all.
+/// The sum of the values of the last lane that `begins` and of the lanes above it; if no lane
+/// begins, of all lanes. Only lanes that hold a value count.
 template <class T>
 LOOKBACK_DEVICE T add_from_last(const T &value, bool holds, bool begins) {
   const unsigned begun = simt::ballot(begins);

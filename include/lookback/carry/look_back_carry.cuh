@@ -23,9 +23,10 @@ LOOKBACK_DEVICE T wait_for(const Status &status, std::size_t i) {
   }
 }
 
-/// The aggregates of the tiles below `tile` in `Window` groups, first, first + step, ..., in all
-/// lanes; of a group without such tiles, nothing. Lane l reads tile l of each. All loads are issued
-/// before any result is tested, so that they share one round trip.
+/// Reduces, for each of `Window` groups (first, first + step, ...), the aggregates of those of its
+/// tiles that are below `tile`. All lanes get the result; a group without such tiles has none. Lane
+/// l reads tile l of each group. All loads are issued before any result is tested, so that they
+/// share one round trip.
 template <int Window, class T, class Operator>
 LOOKBACK_DEVICE void reduce_aggregates(const tile_status<T> &tile_aggregates, unsigned first,
                                        unsigned step, unsigned tile,
@@ -158,7 +159,7 @@ namespace carry {
 
 /// A tile whose dynamic id is drawn by its block, so that it waits only for tiles of running
 /// blocks. The first warp looks back for the whole block. An initial value that must be read early
-/// has been saved by the previous kernel. State<T> has the status words.
+/// has been saved by the previous kernel. State<T> holds the status words, like scan_state.
 template <template <class> class State>
 struct look_back_in {
   static constexpr bool is_alone = false, draws_tile = true;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Status words in a ring, for a scan whose number of tiles the host does not know. Its units of
-// work have dynamic ids, and each writes one tile's word.
+// work have dynamic ids, and each writes the status word of at most one tile.
 //
 // A ring has eight sections. A unit of section q starts when all units of sections q - 2 and q - 3
-// have ended; by induction, all earlier ones have, too. It clears a word of section q - 4, which
-// the units of section q + 4 use again. The units that have read the word have ended by then: they
-// are of sections q - 4 to q - 2. The units of section q + 4 start when all of section q have
-// ended.
+// have ended; by induction, all earlier ones have, too. When it ends, it clears a word of section
+// q - 4, which the units of section q + 4 use again. No unit still reads that word: its readers are
+// of sections q - 4 to q - 2. And no unit uses it again too early: those of section q + 4 start
+// when all of section q have ended.
 #pragma once
 
 #include <lookback/carry/look_back_carry.cuh>
@@ -71,8 +71,8 @@ struct ring_state {
       group_prefixes.clear(next / group_tiles % groups);
     }
   }
-  /// Reports that `units` units of a section have ended. All threads that had a part in them have
-  /// arrived at a barrier since.
+  /// Reports that `units` units of a section have ended. Requires a barrier between their last
+  /// accesses, by any thread of the block, and this call.
   LOOKBACK_DEVICE void end(unsigned section, std::uint32_t units) const {
     completed.add(section % sections, units);
   }
@@ -91,7 +91,8 @@ class drawn_units {
 public:
   LOOKBACK_DEVICE explicit drawn_units(const State &state) : state_(state) {}
 
-  /// The block's next unit, which may start, or any after the last of `all`.
+  /// Ends the previous unit of the block. Returns the next one when it may start, or, if none of
+  /// the `all` units is left, a number that is not below `all`.
   LOOKBACK_DEVICE unsigned next(unsigned all) {
     draw();
     const unsigned unit = drawn_;
@@ -113,8 +114,9 @@ public:
     unit_ = unit;
     return unit;
   }
-  /// Draws the next unit early, so that its id is there in time. Units are scanned in the order of
-  /// their ids, so that none waits for a later one; but others may wait for it in the meantime.
+  /// Draws the id of the next unit early, which hides the latency of the atomic. This cannot
+  /// deadlock: a block scans its units in the order of their ids, and no unit waits for a later
+  /// one. But other blocks may wait longer for a unit that has been drawn and has not started.
   LOOKBACK_DEVICE void draw() {
     if (!has_drawn_) drawn_ = simt::fetch_increment(state_.next_unit);
     has_drawn_ = true;

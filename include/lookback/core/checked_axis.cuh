@@ -21,8 +21,8 @@ inline std::int64_t multiply_add(std::int64_t a, std::int64_t b, std::int64_t c)
     refuse_axis("lookback: the lines of an axis span more than 2^63 - 1 elements");
   return a * b + c;
 }
-/// The pitch with what 0 stands for. In a dimension that has one index, no distance counts: there
-/// it is that of an array without gaps.
+/// The pitch with its defaults in place of 0. The distance in a dimension of extent 1, which is
+/// never used, becomes that of an array without gaps.
 inline axis::pitch with_defaults(const axis &lines, axis::pitch pitch) {
   if (pitch.outer < 0 || pitch.length < 0)
     refuse_axis("lookback: a pitch of an axis is negative; to scan lines from their last element, "
@@ -48,8 +48,8 @@ inline bool nests(const axis &lines, const axis::pitch &pitch) {
          (holds(lines.outer, pitch.outer, lines.inner) &&
           holds(lines.length, pitch.length, across));
 }
-/// The lines, of which there are some, with all distances. Throws where they may overlap or span
-/// too much.
+/// `lines`, whose extents are positive, with all pitches filled in. Throws if a pitch is negative,
+/// if lines may overlap in the output, or if they span too many elements.
 inline axis checked_axis(const axis &lines) {
   axis own = lines;
   multiply_add(multiply_add(lines.outer, lines.inner, 0), lines.length, 0);

@@ -23,7 +23,7 @@ class offset_segments {
 
 public:
   static constexpr bool moves_results = !std::is_same<ResultBegins, same_offsets>::value;
-  /// A number of items: of 32 bits if the offsets are.
+  /// A number of items: of 32 bits if both offsets have one type of at most 32 bits.
   using number = std::conditional_t<narrow, std::uint32_t, std::uint64_t>;
 
   LOOKBACK_NO_EXECUTION_CHECK

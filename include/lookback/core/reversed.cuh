@@ -23,7 +23,7 @@ public:
   LOOKBACK_HOST_DEVICE reversed operator+(difference_type distance) const {
     return reversed(end_ + -distance);
   }
-  /// The end of the elements in memory, where they begin here.
+  /// `end`: element 0 is directly before it in memory.
   LOOKBACK_HOST_DEVICE const Iterator &base() const { return end_; }
 
 private:
@@ -42,7 +42,7 @@ inline constexpr bool counts_from_end<reversed<T *>> = true;
 /// Whether an iterator counts elements of memory, from their begin or from their end.
 template <class Iterator>
 inline constexpr bool is_memory = std::is_pointer<Iterator>::value || counts_from_end<Iterator>;
-/// That begin or end.
+/// The begin or end that such an iterator counts from.
 template <class T>
 LOOKBACK_HOST_DEVICE T *address_of(T *memory) {
   return memory;

@@ -12,7 +12,7 @@
 //                             (core/runs.cuh)
 //   wants_total               whether the sink also takes the total, init . x(0) ... x(n - 1), by
 //                             set_total(), or by set_nothing() if there is neither an item nor an
-//                             initial value; on the GPU, by default strategies only
+//                             initial value; not on the CPU, nor by textbook strategies
 #pragma once
 
 #include <lookback/core/monoid.cuh>
@@ -71,7 +71,7 @@ inline constexpr bool has_total = false;
 template <class Output, class Total>
 inline constexpr bool has_total<output_with_total<Output, Total>> = true;
 
-/// As Sink, and writes the total of the scan to `*total`, for callers that also need the reduction.
+/// A `Sink` that also writes the total of the scan to `*total`.
 template <class Sink, class Total>
 struct total_sink : Sink {
   static constexpr bool wants_total = true;
@@ -82,7 +82,7 @@ struct total_sink : Sink {
   LOOKBACK_HOST_DEVICE void set_total(const T &value) const {
     *total = static_cast<typename stored_value<Total, T>::type>(value); // mutant: total-place
   }
-  /// An operator has no known identity.
+  /// Writes nothing: the operator has no known identity.
   LOOKBACK_HOST_DEVICE void set_nothing() const {}
 };
 
@@ -99,7 +99,7 @@ struct total_sink : Sink {
 /// The kernel that writes the results also writes the total. Its bits are those of the last result
 /// of the inclusive scan, or of y(num_items - 1) . x(num_items - 1) of the exclusive one, as an
 /// accumulator. Without items, it is init; if there is no initial value either, nothing is written.
-/// With a strategy of the catalogue, the call returns `cudaErrorNotSupported`.
+/// With a textbook strategy (`<lookback/catalogue.cuh>`), the call returns `cudaErrorNotSupported`.
 ///
 /// @param output  where the results go
 /// @param total   where the total goes, an iterator of one element: in device memory, or in pinned

@@ -294,8 +294,8 @@ struct scan_state {
   tile_status<T, Memory> group_prefixes;
 };
 
-/// Numbers of steps that have ended, counted by all blocks. Who sees a number sees all that was
-/// written before these steps were added.
+/// Counters of ended steps, which all blocks add to. A thread that reads a count sees all writes
+/// that precede the additions it contains.
 template <class Memory = device_memory>
 class ended_steps {
 public:

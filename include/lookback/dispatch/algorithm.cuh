@@ -52,10 +52,12 @@ struct look_ahead {};
 struct reverse_t {};
 /// Scans from the last element to the first:
 ///
-///     y(i) = init . x(n - 1) . x(n - 2) ... x(i), or without the last factor when exclusive
+///     y(i) = init . x(n - 1) . x(n - 2) ... x(i), without x(i) if the scan is exclusive
 ///
-/// An argument of the two-phase calls of lookback::DeviceScan without keys, behind the stream and
-/// before a strategy if there is one:
+/// y(i) is element i of the output. A total (lookback::with_total()) is init . x(n - 1) ... x(0).
+///
+/// An argument of the two-phase calls of lookback::DeviceScan without keys, after the stream and
+/// before a strategy if there is one. One-phase calls do not support it.
 ///
 /// @code
 /// lookback::DeviceScan::InclusiveSum(temporary, bytes, in, out, n, stream, lookback::reverse);

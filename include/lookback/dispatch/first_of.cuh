@@ -22,7 +22,7 @@ std::size_t storage_of(const Problem &problem) {
     return 0;
 }
 
-/// The total of no items.
+/// Writes the total of no items.
 template <class Problem>
 LOOKBACK_KERNEL(simt::warp_threads, 1)
 no_items_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem) {

@@ -48,8 +48,8 @@ void run_segments(const thrust::cuda_cub::execution_policy<Derived> &exec, Input
                    from, to, {}, segments));
 }
 
-/// Rows are segments whose offsets need no memory. In reverse, they are those of the reversed
-/// array.
+/// Rows are segments whose offsets are computed. In reverse, they are rows of the reversed array,
+/// the last row first.
 template <bool Inclusive, class T, class Derived, class Input, class Output, class Operator,
           class Initial>
 void run_axis(const thrust::cuda_cub::execution_policy<Derived> &exec, Input first,
@@ -59,6 +59,7 @@ void run_axis(const thrust::cuda_cub::execution_policy<Derived> &exec, Input fir
   if (own.inner != 1 || own.input.length != 1 || own.output.length != 1)
     refuse_axis("lookback: on a GPU, axes are scanned along rows: inner and the pitches along the "
                 "axis must be 1. lookback::host scans columns, too");
+  // `first_row`: where row 0 begins, `length` in the input and `outer` in the output.
   const auto scan = [&](auto from, auto to, const axis::pitch &first_row, std::int64_t direction) {
     const stepped_offsets begins{first_row.length, direction * own.input.outer},
         ends{first_row.length + own.length, begins.step},
@@ -76,7 +77,7 @@ void run_axis(const thrust::cuda_cub::execution_policy<Derived> &exec, Input fir
        thrust::make_reverse_iterator(to + (out + own.length)), {out, in}, -1);
 }
 
-/// The policy's strategy is one for single sequences.
+/// Ignores the policy's strategy, which is for single sequences.
 template <bool Inclusive, class T, class Policy, class Algorithm, class... Arguments>
 void run_segments(const algorithm_policy<Policy, Algorithm> &exec, const Arguments &...arguments) {
   run_segments<Inclusive, T>(exec.policy(), arguments...);

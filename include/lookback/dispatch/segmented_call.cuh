@@ -10,8 +10,8 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Three steps: the slots of every batch of segments; a scan of these, by the strategies for scans;
-/// and the units.
+/// Three steps: count the slots of every batch of segments, scan these counts by the strategies for
+/// scans, and scan the units.
 template <class Rows, unsigned Section>
 struct segmented_strategy {
   /// Scans `segments` by `problem`, or, if `storage` is null, writes to `bytes` the size of storage

@@ -27,7 +27,7 @@ struct comparison_of<keyed_input<T, Keys, Values, Equal, Operator, Initial, Tile
   using type = bool(value_t<Keys>, Equal);
 };
 
-/// What a rank tells the others of its call. All but the number of items must agree.
+/// A rank's description of its call for the others. All but the number of items must agree.
 struct call_record {
   static constexpr int traits = 7;
   static constexpr const char *names[traits] = {"the version of the reduction tree",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The elements of a part of a sequence with keys: whether a segment starts with the first of them
-// depends on a key that is elsewhere.
+// The elements of a shard, or of a part of one, with keys. Whether a segment starts with the first
+// of them depends on the key before it, which another rank may have.
 #pragma once
 
 #include <lookback/core/segments.cuh>
@@ -11,7 +11,7 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// The elements of `Keyed`, a keyed_input, with a given answer for element 0.
+/// The elements of `Keyed`, a keyed_input. Whether element 0 starts a segment is given.
 template <class Keyed>
 class keyed_shard : public Keyed {
 public:

@@ -25,8 +25,8 @@ inline namespace LOOKBACK_ABI {
 namespace detail {
 
 /// nvcc's pass for device code compiles no host function, so it need not read the headers of host/.
-/// This shows it only the call of the user's operator: it warns about functions that are never
-/// called.
+/// It sees only this call of the user's operator, without which it would warn that the operator's
+/// function is never called.
 template <class Communicator, class Make>
 void scan_shard(const Communicator &, std::int64_t, Make make) {
   auto problem = make(0);

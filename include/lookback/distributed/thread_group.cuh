@@ -56,8 +56,8 @@ public:
     int rank_;
   };
 
-  /// A group of `ranks` threads. A rank waits for the others at most until the deadline. Throws
-  /// `std::invalid_argument` unless both arguments are positive.
+  /// A group of `ranks` threads. In each exchange, a rank waits for the others no longer than
+  /// `deadline`. Throws `std::invalid_argument` unless both arguments are positive.
   explicit threads(int ranks, std::chrono::milliseconds deadline = std::chrono::minutes(10))
       : size_(ranks), deadline_(deadline) {
     if (ranks <= 0) throw std::invalid_argument("lookback: a group of threads needs a rank");

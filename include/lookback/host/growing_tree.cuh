@@ -12,7 +12,7 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// An initial value that is known to exist only at run time: of an inclusive scan, it may not.
+/// An initial value whose existence is known only at run time. Only an inclusive scan may lack it.
 template <class T>
 struct maybe_initial {
   static constexpr bool exists = true;

@@ -22,7 +22,7 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// 32 consecutive segments. How many slots are before each batch is known to all blocks.
+/// Batches of 32 consecutive segments, and the number of slots before each batch.
 struct segment_batches {
   const std::uint64_t *first_slots; // (batches + 1): the last is the number of all slots
   std::int64_t count;
@@ -57,7 +57,8 @@ LOOKBACK_DEVICE std::uint64_t sum_of_lanes(std::uint64_t sum) {
   return sum;
 }
 
-/// Writes the slots of every batch of segments, and a zero behind them. Clears `words` words.
+/// Writes the number of slots of every batch of segments, and a zero after the last. Clears the
+/// `words` words at `zeroed`.
 template <int E, class Segments>
 LOOKBACK_KERNEL(256, 1)
 measure_batches_kernel(LOOKBACK_KERNEL_PARAMETER Segments segments, const std::int64_t batches,
@@ -104,8 +105,8 @@ class segment_units {
     unsigned tile;
   };
 
-  /// A segment that goes on behind the block's unit `unit`, and its slots from there; none at
-  /// first.
+  /// A segment that goes on behind `unit`, a unit of this block, and where its slots begin and end,
+  /// counted from the unit's first slot. Empty at first.
   struct covering_segment {
     std::int64_t segment, begin, end;
     unsigned unit;
@@ -227,7 +228,8 @@ private:
     return batch * segment_batches::segments + simt::lane_index();
   }
 
-  /// Int holds all differences of slots of the batch and of the unit.
+  /// Finds the pieces in the unit of 32 segments, one a lane. Int must hold all distances between
+  /// slots of the batch and slots of the unit.
   template <class Int>
   LOOKBACK_DEVICE void find_in_batch(std::int64_t s, const found_segment &found,
                                      std::uint64_t first) {

@@ -27,8 +27,8 @@ private:
   std::uint32_t word_;
 };
 
-/// A lane's numbers of items of `Count` rows, each of which has `RowElements` items. The numbers of
-/// two rows share a word, and so the steps of the network.
+/// A lane's numbers of items, one for each of `Count` rows of `RowElements` items. The numbers of
+/// two rows share a word, and with it the steps of the network.
 template <int Count, int RowElements>
 class row_counts {
   static_assert(RowElements < 1 << 16, "the number of items of a row must fit into 16 bits");
@@ -37,7 +37,7 @@ class row_counts {
 public:
   /// Called once for each row.
   LOOKBACK_DEVICE void set(int i, unsigned items) { counts_[i / 2] += items << i % 2 * 16; }
-  /// The numbers become those of the row up to the lane: Kogge-Stone.
+  /// Each number becomes that of the row up to and including this lane: Kogge-Stone.
   LOOKBACK_DEVICE void scan(int lane) {
     LOOKBACK_UNROLL
     for (int distance = 1; distance < network::lanes; distance *= 2) {

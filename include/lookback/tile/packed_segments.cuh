@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Many short segments in one block: each has a slot for every vector, its slots follow one another,
-// and those of the next segment follow them. A lane has a slot. Every segment has the tree of its
-// own (core/tree.cuh): a row is 32 slots from a multiple of 32 of the segment's slots on, wherever
-// these begin in a warp.
+// Many short segments in one block. A segment has one slot for every vector; its slots are
+// consecutive, and those of the next segment follow them. A lane scans one slot at a time. Every
+// segment has its own tree (core/tree.cuh): a row is 32 consecutive slots, counted from the first
+// slot of the segment, whichever lanes have them.
 #pragma once
 
 #include <lookback/block/lane_scan.cuh>
@@ -13,26 +13,28 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Writes zeros that no lane uses. A variable without a value would keep that of the previous
-/// iteration of a loop, for which the compiler would use another register.
+/// Writes zeros that no lane uses. A variable left unset would keep its value from the previous
+/// iteration of a loop, and the compiler would spend a register on that.
 template <class Value>
 LOOKBACK_DEVICE void forget(Value &value) {
   std::memset(static_cast<void *>(&value), 0, sizeof(value));
 }
 
-/// Kogge-Stone over the rows of consecutive slots, 32 of them in each step of a warp: a value of
-/// the slots before is what this lane had there before the step of the same distance.
+/// Kogge-Stone over the rows of consecutive slots. A warp takes 32 slots at a time, and a row may
+/// begin in the 32 before. The values that its first lanes need from there are kept in the upper
+/// lanes: `above_`, one for each step of the network.
 template <class T>
 class slot_network {
 public:
   LOOKBACK_DEVICE slot_network() { forget(above_); }
 
-  /// `value`: V(vector - 1) . x, or x where `position`, the vector's index in its row, is 0. Lanes
-  /// that hold no full vector have nothing, and are the last of their rows.
+  /// `value`, the aggregate of the lane's vector, becomes V of the vector: the aggregate of the row
+  /// up to it. `position` is the vector's index in its row. `holds`: the vector is full. A vector
+  /// that is not full has no value, and is the last of its row.
   template <class Operator>
   LOOKBACK_DEVICE void scan(uninitialized_array<T, 1> &value, int position, bool holds,
                             Operator &op) {
-    bool ends = false; // no lane reaches over so many slots
+    bool ends = false; // no lane has as many slots of its row before it
     LOOKBACK_UNROLL
     for (int step = 0; step < network::steps; ++step) {
       const int distance = 1 << step;
@@ -62,9 +64,9 @@ private:
   uninitialized_array<T, network::steps + 1> above_; // before each step, and after the last
 };
 
-/// A block's slots. heads[i] is 0, or one more than the index from `first` on of the segment that
-/// begins in slot i. long_heads[i] is 0, or one more than the first slot, of 32 i to 32 i + 31, of
-/// a segment of more than one row.
+/// A block's slots. If a segment begins in slot i, heads[i] is one more than its index, counted
+/// from segment `first`; otherwise 0. If a segment of more than one row begins in one of the slots
+/// 32 i to 32 i + 31, long_heads[i] is one more than that slot; otherwise 0.
 template <int Slots>
 struct slots_of_block {
   std::int64_t first; // segment
@@ -84,12 +86,13 @@ class packed_segments {
 
 public:
   using slots = slots_of_block<Slots>;
-  /// Of a segment that begins in slot i: begins[i] is where its items are, and items[i] is how many
-  /// it has to be scanned here.
+  /// Of the segment that begins in slot i, begins[i] is the index of its first item, and items[i]
+  /// the number of items to be scanned here: 0 if the whole block scans them. A segment that begins
+  /// in one of the last slots may have up to Slots / 2 vectors behind them.
   struct storage {
     std::int64_t begins[Slots];
     std::int32_t items[Slots];
-    uninitialized_array<T, Slots + Slots / 2> vectors; // V; in a row's last slot then R
+    uninitialized_array<T, Slots + Slots / 2> vectors; // V; then, in a row's last slot, R
     typename lane_exchange<T>::storage exchange;
   };
 
@@ -143,7 +146,7 @@ private:
     LOOKBACK_DEVICE bool holds() const { return count == E; }
   };
 
-  /// The first slot from `slot` on that does not continue a row: warps share no row.
+  /// The first slot from `slot` on that does not continue a row, so that no two warps share a row.
   LOOKBACK_DEVICE place row_start(int slot) const {
     if (slot >= slots_.end) slot = slots_.end;
     int head = -1;
@@ -160,8 +163,9 @@ private:
     return {slot >= behind ? slot : head + row < behind ? head + row : behind, head};
   }
 
-  /// Steps of 32 slots whose loads are on their way at once. (H200, 2^27 f32 in segments of 64, us:
-  /// 2 in 8 blocks of a multiprocessor 502, 4 in 6 blocks 574, 4 in 5 blocks 627.)
+  /// Steps of 32 slots whose loads are in flight at once. More steps take more registers, so that
+  /// fewer blocks are resident. (H200, 2^27 f32 in segments of 64: 502 us with 2 steps and 8 blocks
+  /// a multiprocessor, 574 with 4 steps and 6 blocks, 627 with 4 steps and 5 blocks.)
   static constexpr int at_once = vector::packed ? 2 : 1;
 
   /// Calls `scan(slot, items, network)` for every slot from `from` to `end`, 32 of them at a time.

@@ -106,13 +106,14 @@ inline constexpr bool fits_room<Stored *, Staged> = std::is_trivially_copyable<S
                                                     16 % sizeof(Stored) == 0 &&
                                                     sizeof(Stored) <= sizeof(Staged);
 
-/// Results of a lane's vector, a bit each, and the rank of the first among those of the share.
+/// The chosen items of a lane's vector, a bit each, and the rank of the first of them among those
+/// of the warp's share.
 struct chosen_items {
   unsigned bits, rank;
 };
-/// Stores those `size` results of a warp's rows that `choose(i)` chooses of row i, by way of the
-/// place of array A in the rows; `Reversed`: those of a vector to descending places. Called by the
-/// whole warp, which has read its rows of the array.
+/// Stores the chosen results of a warp's rows, `size` in all, by way of the place of array A in the
+/// rows; `choose(i)` returns the chosen_items of row i. `Reversed`: those of a vector to descending
+/// places. Called by the whole warp, which has read its rows of the array.
 template <int A, bool Reversed, class Rows, class Stored, int E, int Count, class Choose>
 LOOKBACK_DEVICE void store_chosen(const Rows &rows, const lane_vector<Stored, E> (&results)[Count],
                                   Stored *first, unsigned size, Choose choose) {

@@ -31,7 +31,7 @@ private:
   kept_items heads_;
   unsigned_sum<T> open_;
 };
-/// The same for sums of ones: a word, since registers are short.
+/// The same for sums of ones, packed into one word: registers are scarce.
 template <class T, int E>
 class kept_sum<T, E, true> {
   static constexpr int number_bits = 10; // of a number of items in a row
@@ -182,7 +182,7 @@ class placed_sums {
 
 public:
   /// `before`: runs that begin to the left of the warp's share. `starts[i]`: those that begin in it
-  /// before row i. `last`: item of the share that is the last of all, or none of it.
+  /// before row i. `last`: index in the share of the last item of all, or -1 if it is elsewhere.
   LOOKBACK_DEVICE placed_sums(const Rows &rows, std::uint64_t before,
                               const unsigned (&starts)[count + 1], const kept_type &kept, int last)
       : rows_(rows), output_(rows.problem.sink.output), before_(before), starts_(starts),

@@ -25,7 +25,7 @@ inline constexpr bool writes_stage =
 /// The bytes of a tile's arrays, one array after the other. Each keeps its address modulo 16, as
 /// bulk copies require. Neighbouring bytes up to the next multiple of 16 are copied with them, and
 /// so are the elements before and behind the tile where an element depends on its neighbours.
-/// Memory that counts from its end waits in its own order, the last row first.
+/// Memory that is scanned from its end keeps its order here, so that the last row comes first.
 template <class Problem, int Warps, bool Shifts>
 class staged_tile {
   using input = typename Problem::input_type;
@@ -215,7 +215,8 @@ private:
     return static_cast<unsigned>(
         reinterpret_cast<std::uintptr_t>(staged::template array<A>(input_)) % granule);
   }
-  /// Where a tile begins if it is full. A partial tile from the end may begin before the array.
+  /// Byte of the array at which the tile would begin if it were full. For a partial tile from the
+  /// end it is before the array: modulo 2^64.
   template <int A>
   LOOKBACK_DEVICE std::uint64_t origin_of(unsigned tile) const {
     constexpr std::uint64_t bytes = shape::tile_elements * element_bytes<A>;
