@@ -203,6 +203,8 @@ cudaError_t scan_in(const Env &env, const Problem &problem, std::int64_t n) {
   static_assert(std::is_class<Env>::value || std::is_convertible<Env, cudaStream_t>::value,
                 "lookback: env must be a stream, a memory resource, or an object that "
                 "provides one");
+  static_assert(!std::is_same<Env, reverse_t>::value,
+                "lookback::reverse: use the two-phase calls; the one-phase calls have no reverse");
   const cudaStream_t stream = stream_of(env);
   std::size_t bytes = 0;
   cudaError_t status = strategies<>::scan(nullptr, bytes, problem, n, launcher(stream));

@@ -140,15 +140,15 @@ private:
   LOOKBACK_DEVICE void one_by_one() const {
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
-      const int count = rows_.lane_items(i);
-      const auto vector = rows_.read(i, count);
+      const int items = rows_.lane_items(i);
+      const auto vector = rows_.read(i, items);
       std::uint64_t through = before_ + kept_before(i);
       const auto item = static_cast<std::uint64_t>(rows_.lane_item(i));
       LOOKBACK_UNROLL
       for (int k = 0; k < E; ++k) {
         const bool kept = (kept_[i].bits() >> k & 1) != 0;
         through += kept ? 1 : 0;
-        if (k < count)
+        if (k < items)
           rows_.problem.sink.put(item + static_cast<unsigned>(k), through, kept,
                                  item_of<problem>(vector, k));
       }
