@@ -57,7 +57,7 @@ TEST_CASE("a wait that goes on for too long says what it waits for") {
                "waits for the aggregate of tile 32: expected 1, seen 0");
   check_report(report_of([&](const auto &state) {
                  core::uninitialized_array<interval, 2> totals;
-                 core::scan_aggregates<2>(state.tile_aggregates, 2, 1, 65, totals, op, exchange);
+                 core::reduce_aggregates<2>(state.tile_aggregates, 2, 1, 65, totals, op, exchange);
                }),
                "waits for the aggregates of the tiles from 64: expected 1, seen 0");
 }
