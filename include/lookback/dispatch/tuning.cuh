@@ -207,8 +207,7 @@ struct tuned_on_h200 {
   ///   6, 16, 2, 8        44.0       535        144       82.9       581
   ///   the look-back      53.5       625        162       88.4       617
   /// Selections of 2^28 items, us, by depth, scanning warps, teams of them, and look-ahead warps.
-  /// (The teams' steps overlap. Tiles that are read and hardly written leave no time for two
-  /// look-ahead warps; 1-byte items and partitions miss the registers that a third takes.)
+  /// (The teams' steps overlap.)
   ///                  i32: none   half   all   partition   i16 half   i8 half   unique, runs of 7
   ///   memcpy             260      381   510     510          194        99       294
   ///   7, 16, 1, 2        370      455   526     606          288       217       469
@@ -217,13 +216,18 @@ struct tuned_on_h200 {
   ///   8, 16, 4, 2        311      404   517     514          233       188       379
   ///   9, 12, 3, 3        270      396   516     976          239       211       343
   ///   8,  8, 2, 3        268      400   519     580          266       231       386
-  /// Runs: reductions by key (depth 4 with two teams, 5 with one) and lengths. Instructions limit
-  /// them:
+  /// Then look-ahead warps scanned the aggregates of a group. They now add them by one instruction,
+  /// and two of these warps are enough (another run):
+  ///   8, 16, 2, 2        258      391   511     518          212       148       327
+  /// Runs, all of whose values pass a segmented network: reductions by key (depth 4 with two teams,
+  /// 5 with one) and lengths. Instructions limit them:
   ///                  reduce, of 7   of 1000   lengths, of 7   of 1000
   ///   memcpy              579          508         328            259
   ///   8, 16, 2, 2        1043          976        1204           1099
   ///   8, 16, 1, 3        1136          979        1368           1117
   ///   8,  8, 2, 2        2055         1992        1651           1616
+  /// As differences of prefix sums (tile/run_sums.cuh; another run):
+  ///   8, 16, 2, 2         784          696         474            452
   template <class Problem>
   struct pipeline {
     using T = typename Problem::accumulator;
@@ -256,6 +260,8 @@ struct tuned_on_h200 {
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     static constexpr int stages = fit < tiles_for(12) ? fit : tiles_for(12);
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
+    // A block of 20 warps has 96 registers a thread, one of 21 has 80: too few for two passes that
+    // place results, and two look-ahead warps keep up with them.
     static constexpr bool few = loads || placing || selects<Problem>;
     static constexpr int look_ahead_warps = !few && (swift || blocked || sizeof(T) <= 4) ? 3 : 2;
     static constexpr int long_column_warps = !few && (swift || blocked) ? 3 : 2;
