@@ -80,7 +80,9 @@ void sum_runs(std::uint64_t count, std::size_t tiles, Run run) {
                       longest = all_longest[one.random() % 4];
     std::vector<Key> keys, first_keys;
     std::vector<T> values(n), sums;
-    for (T &value : values) value = static_cast<T>(Ones ? 1 : one.random());
+    // The sum of all must fit a signed type.
+    const std::uint64_t limit = Ones ? 1 : std::is_signed<T>::value ? 1000 : ~std::uint64_t{0};
+    for (T &value : values) value = static_cast<T>(Ones ? 1 : one.random() % limit);
     while (keys.size() < n) {
       const std::size_t length = std::min(1 + one.random() % longest, n - keys.size());
       first_keys.push_back(static_cast<Key>(first_keys.size() % 100));
