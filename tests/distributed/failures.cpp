@@ -139,7 +139,7 @@ TEST_CASE("distributed scans: an exception while other ranks wait") {
 
 TEST_CASE("distributed scans: an exception after the exchange") {
   std::vector<std::string> later;
-  const auto errors = throw_at(20 * 4096, later); // the last rank: nobody waits for it
+  const auto errors = throw_at(20 * 4096, later); // on the last rank, for which no other waits
   for (std::size_t rank = 0; rank < 4; ++rank) {
     CHECK_EQ(errors[rank], rank == 3 ? "thrown by the operator" : "");
     CHECK(contains(later[rank], "rank 3 of a group of threads has left"));
