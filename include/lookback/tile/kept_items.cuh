@@ -48,6 +48,17 @@ public:
       }
     }
   }
+  /// Afterwards, each number includes those of the rows before its own.
+  LOOKBACK_DEVICE void add_rows_above() {
+    unsigned above = 0;
+    LOOKBACK_UNROLL
+    for (int w = 0; w < words; ++w) {
+      const unsigned rows = simt::broadcast(counts_[w], simt::warp_threads - 1),
+                     even = rows & 0xffff;
+      counts_[w] += above + (above + even << 16); // mutant: rows-above
+      above += even + (rows >> 16);
+    }
+  }
   LOOKBACK_DEVICE unsigned get(int i) const { return counts_[i / 2] >> i % 2 * 16 & 0xffff; }
 
 private:
