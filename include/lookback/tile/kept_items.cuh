@@ -11,8 +11,8 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// What a lane remembers of a row: which items of its vector are kept, and how many of the row up
-/// to its last one.
+/// What a lane remembers of a row: which items of its vector are kept, and how many of the warp's
+/// share up to its last one.
 class kept_items {
 public:
   LOOKBACK_DEVICE kept_items(unsigned bits, unsigned through) : word_(bits | through << 16) {}
@@ -28,15 +28,18 @@ private:
 };
 
 /// A lane's numbers of items, one for each of `Count` rows of `RowElements` items. The numbers of
-/// two rows share a word, and with it the steps of the network.
+/// several rows share a word, and with it the steps of the network.
 template <int Count, int RowElements>
 class row_counts {
-  static_assert(RowElements < 1 << 16, "the number of items of a row must fit into 16 bits");
-  static constexpr int words = (Count + 1) / 2;
+  static_assert(Count * RowElements < 1 << 16, "numbers of items must fit into 16 bits");
+  static constexpr int bits = RowElements < 1 << 8 ? 8 : 16, a_word = 32 / bits;
+  static constexpr int words = (Count + a_word - 1) / a_word;
 
 public:
   /// Called once for each row.
-  LOOKBACK_DEVICE void set(int i, unsigned items) { counts_[i / 2] += items << i % 2 * 16; }
+  LOOKBACK_DEVICE void set(int i, unsigned items) {
+    counts_[i / a_word] += items << i % a_word * bits;
+  }
   /// Each number becomes that of the row up to and including this lane: Kogge-Stone.
   LOOKBACK_DEVICE void scan(int lane) {
     LOOKBACK_UNROLL
@@ -48,20 +51,23 @@ public:
       }
     }
   }
-  /// Afterwards, each number includes those of the rows before its own.
-  LOOKBACK_DEVICE void add_rows_above() {
-    unsigned above = 0;
+  LOOKBACK_DEVICE unsigned get(int i) const { return number(counts_[i / a_word], i); }
+  /// After scan(): starts[i] becomes the number of all rows before row i.
+  LOOKBACK_DEVICE void sum_rows(unsigned (&starts)[Count + 1]) const {
+    starts[0] = 0;
     LOOKBACK_UNROLL
     for (int w = 0; w < words; ++w) {
-      const unsigned rows = simt::broadcast(counts_[w], simt::warp_threads - 1),
-                     even = rows & 0xffff;
-      counts_[w] += above + (above + even << 16); // mutant: rows-above
-      above += even + (rows >> 16);
+      const unsigned rows = simt::broadcast(counts_[w], simt::warp_threads - 1);
+      LOOKBACK_UNROLL
+      for (int i = w * a_word; i < Count && i < (w + 1) * a_word; ++i)
+        starts[i + 1] = starts[i] + number(rows, i); // mutant: rows-above
     }
   }
-  LOOKBACK_DEVICE unsigned get(int i) const { return counts_[i / 2] >> i % 2 * 16 & 0xffff; }
 
 private:
+  LOOKBACK_DEVICE static unsigned number(unsigned word, int i) {
+    return word >> i % a_word * bits & ((1u << bits) - 1);
+  }
   unsigned counts_[words] = {};
 };
 

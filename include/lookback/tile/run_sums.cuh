@@ -99,8 +99,7 @@ LOOKBACK_DEVICE void scan_sums(lane_sums<Sum> (&sums)[Count], int lane) {
   }
 }
 
-/// Finds where runs begin in the warp's rows, and sums their values. The aggregate of a full row
-/// goes to `row_aggregates` from the lane of its last head, or else from the last lane.
+/// Finds where runs begin in the warp's rows, and sums their values.
 template <class Rows, class T, int E, bool Ones, int Count, int TileRows, class Operator>
 LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
                                  uninitialized_array<kept_sum<T, E, Ones>, Count> &kept,
@@ -108,40 +107,41 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
                                  run_operator<T, Operator> &, lane_exchange<run_prefix<T>> &) {
   using shape = typename Rows::shape;
   using sum = unsigned_sum<T>;
-  constexpr int last_lane = shape::row_vectors - 1;
-  const int lane = rows.lane;
-  unsigned heads[Count];
+  unsigned heads[Count], starts[Count + 1];
   lane_sums<sum> sums[Count];
   row_counts<Count, shape::row_elements> counts;
+  auto left = rows.read(0, rows.lane_items(0)).key_before();
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
     const int count = rows.lane_items(i);
     const auto vector = rows.read(i, count);
-    heads[i] = vector.heads(count);
+    const bool first = i == 0 && rows.lane == 0 && vector.begins_all();
+    heads[i] = vector.heads(count, left, first);
     sums[i] = sums_of<E, Ones, sum>(vector, heads[i], count);
     counts.set(i, simt::count_bits(heads[i]));
   }
-  counts.scan(lane);
-  scan_sums<E, Ones>(sums, lane);
-  sum above = 0; // of the rows of the share before this one
+  counts.scan(rows.lane);
+  counts.sum_rows(starts);
+  scan_sums<E, Ones>(sums, rows.lane);
+  sum all = 0, newest = 0; // of the rows so far, and before the newest head of the lanes `with_it`
+  unsigned with_it = 1;
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
+    const auto before = static_cast<sum>(all + sums[i].through - sums[i].all); // mutant: sums-above
+    construct(kept[i],
+              kept_sum<T, E, Ones>(kept_items(heads[i], starts[i] + counts.get(i)), before));
     const unsigned with_heads = simt::ballot(heads[i] != 0);
-    const sum of_row = Ones ? static_cast<sum>(rows.items(i))
-                            : simt::broadcast(sums[i].through, simt::warp_threads - 1),
-              before = static_cast<sum>(sums[i].through - sums[i].all);
-    if (lane == (with_heads != 0 ? simt::highest_bit(with_heads) : last_lane) &&
-        last_lane < rows.vectors(i)) { // mutant: sums-newest
-      const auto open = static_cast<sum>(of_row - (heads[i] != 0 ? before + sums[i].head : sum{0}));
-      construct(row_aggregates[rows.row(i)], run_prefix<T>{static_cast<T>(open), counts.get(i)});
+    if (with_heads != 0) {
+      with_it = with_heads; // mutant: sums-newest
+      newest = static_cast<sum>(before + sums[i].head);
     }
-    sums[i].all = static_cast<sum>(above + before); // mutant: sums-above
-    above = static_cast<sum>(above + of_row);
+    const sum of_row = Ones ? static_cast<sum>(rows.items(i))
+                            : simt::broadcast(sums[i].through, simt::warp_threads - 1);
+    all = static_cast<sum>(all + of_row);
   }
-  counts.add_rows_above();
-  LOOKBACK_UNROLL
-  for (int i = 0; i < Count; ++i)
-    construct(kept[i], kept_sum<T, E, Ones>(kept_items(heads[i], counts.get(i)), sums[i].all));
+  const auto open = static_cast<sum>(all - simt::shuffle(newest, simt::highest_bit(with_it)));
+  write_aggregate(rows, row_aggregates, run_prefix<T>{0, 0},
+                  run_prefix<T>{static_cast<T>(open), starts[Count]});
 }
 
 /// The second pass over the rows of a warp.
@@ -254,16 +254,23 @@ private:
     if (rows_.lane == 0) room[0].before = newest;
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
-      unsigned at = kept_[i].heads().before() - from;
+      unsigned rank = kept_[i].heads().before() - from;
+      beginning *to = room + 1 + static_cast<int>(rank);
       for_heads(rows_.read(i, rows_.lane_items(i)), i, [&](int k, sum before) {
-        if (All || at < some) construct(room[1 + at], beginning{firsts[i].get(k), before});
-        ++at;
+        if (All || rank++ < some) construct(*to, beginning{firsts[i].get(k), before});
+        ++to;
       });
     }
     simt::synchronize_warp(); // mutant: beginnings-results
+    const auto to = static_cast<std::ptrdiff_t>(before_ + from);
+    const auto firsts_to = rows_.problem.sink.output.firsts() + to;
+    const auto lasts_to = rows_.problem.sink.output.lasts() + (to - 1);
+    const unsigned none = to == 0 ? 1 : 0; // no run is before the first of all
+    LOOKBACK_ROLLED
     for (unsigned j = static_cast<unsigned>(rows_.lane); j < some; j += simt::warp_threads) {
       const beginning own = room[1 + j];
-      store(before_ + from + j, own.first, static_cast<sum>(own.before - room[j].before));
+      firsts_to[j] = own.first;
+      if (j >= none) lasts_to[j] = static_cast<T>(own.before - room[j].before); // mutant: sums-none
     }
     return room[some].before;
   }

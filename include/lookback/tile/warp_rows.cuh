@@ -71,9 +71,9 @@ struct warp_rows {
   }
   /// Which item of the rows is the last item of all, or -1 if none is.
   LOOKBACK_DEVICE int last_of_all() const {
-    const int last = valid.of_tile - 1 - first_row * shape::row_elements;
-    const bool has = tile + 1 == problem.tiles() && last < Count * shape::row_elements;
-    return has && last >= 0 ? last : -1;
+    const tile_extent own = problem.extent.tile(tile, shape::tile_elements);
+    const int last = own.valid - 1 - first_row * shape::row_elements;
+    return own.is_last && last >= 0 && last < Count * shape::row_elements ? last : -1;
   }
   /// Index of the first item of the lane's vector of row i.
   LOOKBACK_DEVICE std::ptrdiff_t lane_item(int i) const {
@@ -84,6 +84,17 @@ struct warp_rows {
     return source.template read<Aligned>(stage, tile, row(i), items);
   }
 };
+
+/// Writes the aggregate of a warp's share of a tile, where nobody asks for the prefix of a row
+/// inside it: the last row has it, and the rows before have `none`. Called by the whole warp.
+template <class Rows, class T, int TileRows>
+LOOKBACK_DEVICE void write_aggregate(const Rows &rows,
+                                     uninitialized_array<T, TileRows> &row_aggregates,
+                                     const T &none, const T &aggregate) {
+  constexpr int last = Rows::count - 1;
+  if (rows.lane < last) construct(row_aggregates[rows.row(rows.lane)], none);
+  if (rows.lane == last) construct(row_aggregates[rows.row(last)], aggregate); // mutant: share
+}
 
 } // namespace detail
 } // namespace LOOKBACK_ABI
