@@ -107,7 +107,7 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
                                  run_operator<T, Operator> &, lane_exchange<run_prefix<T>> &) {
   using shape = typename Rows::shape;
   using sum = unsigned_sum<T>;
-  unsigned heads[Count], starts[Count + 1];
+  unsigned heads[Count], heads_before[Count], starts[Count + 1];
   lane_sums<sum> sums[Count];
   row_counts<Count, shape::row_elements> counts;
   auto left = rows.read(0, rows.lane_items(0)).key_before();
@@ -120,16 +120,14 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
     sums[i] = sums_of<E, Ones, sum>(vector, heads[i], count);
     counts.set(i, simt::count_bits(heads[i]));
   }
-  counts.scan(rows.lane);
-  counts.sum_rows(starts);
+  counts.scan(rows.lane, heads_before, starts);
   scan_sums<E, Ones>(sums, rows.lane);
   sum all = 0, newest = 0; // of the rows so far, and before the newest head of the lanes `with_it`
   unsigned with_it = 1;
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
     const auto before = static_cast<sum>(all + sums[i].through - sums[i].all); // mutant: sums-above
-    construct(kept[i],
-              kept_sum<T, E, Ones>(kept_items(heads[i], starts[i] + counts.get(i)), before));
+    construct(kept[i], kept_sum<T, E, Ones>(kept_items(heads[i], heads_before[i]), before));
     const unsigned with_heads = simt::ballot(heads[i] != 0);
     if (with_heads != 0) {
       with_it = with_heads; // mutant: sums-newest
@@ -263,8 +261,8 @@ private:
     }
     simt::synchronize_warp(); // mutant: beginnings-results
     const auto to = static_cast<std::ptrdiff_t>(before_ + from);
-    const auto firsts_to = rows_.problem.sink.output.firsts() + to;
-    const auto lasts_to = rows_.problem.sink.output.lasts() + (to - 1);
+    const auto firsts_to = simt::in_register(rows_.problem.sink.output.firsts() + to);
+    const auto lasts_to = simt::in_register(rows_.problem.sink.output.lasts() + (to - 1));
     const unsigned none = to == 0 ? 1 : 0; // no run is before the first of all
     LOOKBACK_ROLLED
     for (unsigned j = static_cast<unsigned>(rows_.lane); j < some; j += simt::warp_threads) {

@@ -58,12 +58,10 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows, uninitialized_array<kept_item
     bits[i] = kept_bits<problem>(rows.read(i, count), count);
     counts.set(i, simt::count_bits(bits[i]));
   }
-  counts.scan(rows.lane);
-  unsigned starts[Count + 1];
-  counts.sum_rows(starts);
+  unsigned before[Count], starts[Count + 1];
+  counts.scan(rows.lane, before, starts);
   LOOKBACK_UNROLL
-  for (int i = 0; i < Count; ++i)
-    construct(kept[i], kept_items(bits[i], starts[i] + counts.get(i)));
+  for (int i = 0; i < Count; ++i) construct(kept[i], kept_items(bits[i], before[i]));
   write_aggregate(rows, row_aggregates, T{0}, T{starts[Count]});
 }
 
