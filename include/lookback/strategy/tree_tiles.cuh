@@ -63,13 +63,11 @@ public:
     constexpr bool some_fast = For != code_for::others, some_other = For != code_for::fast;
     if (!some_fast || !some_other) fast = some_fast;
     auto op = problem.op;
-    const int lane = simt::lane_index(), warp = simt::warp_index();
+    const int lane = simt::lane_index(), warp = simt::warp_index(), row = warp * rows;
     lane_exchange<T> exchange(shared.exchange[warp]);
-    const auto output = output_at(problem, tile, warp * rows * shape::row_elements);
-    const fast_rows own_fast(problem, input, shared.tile, tile, is_last, lane, warp * rows, items,
-                             output);
-    const any_rows own(problem, input, shared.tile, tile, is_last, lane, warp * rows, items,
-                       output);
+    const auto output = output_at(problem, tile, row * shape::row_elements);
+    const fast_rows own_fast(problem, input, shared.tile, tile, is_last, lane, row, items, output);
+    const any_rows own(problem, input, shared.tile, tile, is_last, lane, row, items, output);
     const valid_items<shape, !some_other && fast_rows::full> valid{items};
     const tile_carry carry(problem, state, tile, is_last, shared.carry);
 
