@@ -43,21 +43,20 @@ inline namespace LOOKBACK_ABI {
 ///   has no such limits.
 /// - *Initial value*: a value that the host knows, no lookback::FutureValue. Every line starts from
 ///   it.
-/// - *Stream behaviour*: the scan is enqueued on `stream`: rows as by lookback::DeviceSegmentedScan,
-///   other lines as up to two kernels. Nothing is allocated, nothing synchronises, and the stream
-///   may be captured.
+/// - *Stream behaviour*: the scan is enqueued on `stream`: rows as by
+///   lookback::DeviceSegmentedScan, other lines as up to two kernels. Nothing is allocated, nothing
+///   synchronises, and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` for negative pitches, for output pitches that do not nest
 ///   (that along the axis must be at least inner, and the outer one at least the span of a line, or
-///   the same with both exchanged), for lines that span more than 2^63 - 1 elements, and for storage
-///   that is too small. Otherwise the status of the launches.
+///   the same with both exchanged), for lines that span more than 2^63 - 1 elements, and for
+///   storage that is too small. Otherwise the status of the launches.
 /// - *Determinism*: the results of a line are bit-identical to those of scanning it alone, by
 ///   lookback::DeviceScan or lookback::host. They depend neither on the other lines nor on the
 ///   pitches (lookback::tree_shape).
-/// - *Temporary storage*: for rows that of lookback::DeviceSegmentedScan; none for other lines of up
-///   to 512 bytes (lookback::tree_shape::row_elements). For longer ones, status words of 8 bytes for
-///   accumulators of up to 4 bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16: a word
-///   for every 512 bytes of elements, but not more than about 500,000 of them, and one for every
-///   tile.
+/// - *Temporary storage*: for rows that of lookback::DeviceSegmentedScan; none for other lines of
+///   at most a row of the tree, 512 bytes for most types. For longer ones, status words of 8 bytes
+///   for accumulators of up to 4 bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16: one
+///   for every row, but not more than about 500,000, and one for every tile.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Lines whose neighbours are not adjacent in memory, in either direction, cost an access to
 ///   memory for every element.

@@ -77,7 +77,7 @@ void check_all(Make make_value, Operator op, T init) {
       axis lines{1, static_cast<std::int64_t>(edge) + few(3) - 1, inner};
       if (lines.length * inner > 2000000) continue;
       lines.outer = 1 + few(static_cast<std::uint64_t>(std::min<std::int64_t>(
-                        600000 / (lines.length * inner) + 2, edge > size.row ? 3 : 400)));
+                            600000 / (lines.length * inner) + 2, edge > size.row ? 3 : 400)));
       lines.reverse = random() % 2 == 0;
       if (random() % 2 == 0) lines.input.length = inner + few(6);
       if (random() % 2 == 0) lines.output.length = inner + few(6);
@@ -131,8 +131,7 @@ TEST_CASE("columns: sums in a wider type, all calls") {
     test::two_phases(
         [&](void *temporary, std::size_t &bytes) { return call(temporary, bytes, to.data()); });
     auto expected = sums;
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      expected[i] += from_5 - (inclusive ? 0 : in[i]);
+    for (std::size_t i = 0; i < sums.size(); ++i) expected[i] += from_5 - (inclusive ? 0 : in[i]);
     CHECK_EQ(test::first_difference(to.download(), expected), test::nowhere);
     CHECK(to.guards_intact());
   };

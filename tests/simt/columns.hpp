@@ -11,25 +11,16 @@ namespace test {
 /// Lines of about `items` elements in all, at the edges of the tree, with or without gaps.
 inline lookback::axis some_axis(trial &one, const tree_sizes &size, std::size_t items,
                                 bool same_pitches) {
-  const std::size_t edges[] = {1,
-                               size.vector,
-                               size.row,
-                               2 * size.row,
-                               3 * size.row,
-                               size.tile,
-                               2 * size.tile,
-                               5 * size.tile,
-                               size.group,
-                               3 * size.group};
+  const std::size_t edges[] = {
+      1,         size.vector,   size.row,      2 * size.row, 3 * size.row,
+      size.tile, 2 * size.tile, 5 * size.tile, size.group,   3 * size.group};
   lookback::axis lines;
   std::size_t length = 0;
-  do
-    length = edges[one.random() % 10] + one.random() % 3;
+  do length = edges[one.random() % 10] + one.random() % 3;
   while (length > items + 3);
   lines.length = static_cast<std::int64_t>(length > 1 ? length - 1 : length);
   // At most about 200 lines: a block has 64 threads, and a short line may be alone in its block.
-  const std::size_t left = std::min<std::size_t>(items / length + 1, 200),
-                    style = one.random() % 4;
+  const std::size_t left = std::min<std::size_t>(items / length + 1, 200), style = one.random() % 4;
   const std::size_t inner = style == 0   ? one.random() % 3
                             : style == 1 ? one.random() % 40
                                          : one.random() % left;
@@ -39,12 +30,12 @@ inline lookback::axis some_axis(trial &one, const tree_sizes &size, std::size_t 
   const auto pitches = [&](lookback::axis::pitch &to) {
     if (one.random() % 2 == 0) return; // no gaps
     to.length = lines.inner + static_cast<std::int64_t>(one.random() % 5);
-    to.outer = (lines.length - 1) * to.length + lines.inner +
-               static_cast<std::int64_t>(one.random() % 5);
+    to.outer =
+        (lines.length - 1) * to.length + lines.inner + static_cast<std::int64_t>(one.random() % 5);
     if (one.random() % 4 == 0) { // the dimensions exchanged
       to.outer = lines.inner + static_cast<std::int64_t>(one.random() % 2);
-      to.length = (lines.outer - 1) * to.outer + lines.inner +
-                  static_cast<std::int64_t>(one.random() % 2);
+      to.length =
+          (lines.outer - 1) * to.outer + lines.inner + static_cast<std::int64_t>(one.random() % 2);
     }
   };
   pitches(lines.input);
@@ -107,8 +98,8 @@ void scan_lines(std::uint64_t count, std::size_t items, Operator op, T init, T f
   for_each_trial(count, [&](trial &one) {
     const bool in_place = may_be_in_place && one.random() % 2 == 0, inclusive = one.random() % 2,
                starts = !inclusive || one.random() % 2 == 0;
-    const auto lines = some_axis(one, tree_sizes(sizeof(in), sizeof(T)), one.random() % items + 1,
-                                 in_place);
+    const auto lines =
+        some_axis(one, tree_sizes(sizeof(in), sizeof(T)), one.random() % items + 1, in_place);
     INFO("outer ", lines.outer, ", length ", lines.length, ", inner ", lines.inner, ", input ",
          lines.input.outer, " and ", lines.input.length, ", output ", lines.output.outer, " and ",
          lines.output.length, ", reverse ", lines.reverse, ", inclusive ", inclusive);

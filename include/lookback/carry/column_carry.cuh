@@ -22,16 +22,17 @@ template <class T, unsigned Section>
 struct column_state : ring_sections<Section> {
   using base = ring_sections<Section>;
   static constexpr unsigned ring_units = base::sections * Section;
-  tile_status<T> row_aggregates; // (ring_units, threads of a unit), or fewer units if there are
-  tile_status<T> tile_aggregates, group_aggregates, group_prefixes; // (strips, tiles or groups, width)
+  tile_status<T> row_aggregates;  // (ring_units, threads of a unit), or fewer units if there are
+  tile_status<T> tile_aggregates; // (strips, tiles, width)
+  tile_status<T> group_aggregates, group_prefixes; // (strips, groups, width)
 
   /// All threads of the block clear words: clear_rows_behind().
   LOOKBACK_DEVICE void clear_behind(unsigned) const {}
   /// Clears this thread's word of the unit four sections behind this one, if it will be used again.
   LOOKBACK_DEVICE void clear_rows_behind(unsigned unit, unsigned all, int threads) const {
     const unsigned next = unit + base::sections / 2 * Section;
-    if (next >= ring_units && next < all)
-      row_aggregates.clear(row_word(next, threads)); // mutant: clear-row
+    if (next < ring_units || next >= all) return;
+    row_aggregates.clear(row_word(next, threads)); // mutant: clear-row
   }
   /// The word of this thread in a unit.
   LOOKBACK_DEVICE static std::size_t row_word(unsigned unit, int threads) {
@@ -166,14 +167,15 @@ private:
   /// network is a balanced tree that is cut off on the left.
   LOOKBACK_DEVICE T network_value(int column, int count) {
     constexpr int lanes = network::lanes;
+    [[maybe_unused]] constexpr int together = sizeof(T) <= 8 ? lanes : 1;
     uninitialized_array<T, lanes> x; // (lanes): the last `count` exist
     const int absent = lanes - count;
-    LOOKBACK_UNROLL
+    LOOKBACK_UNROLL_BY(together)
     for (int l = 0; l < lanes; ++l)
       if (l >= absent) construct(x[l], shared_.values[(l - absent) * width_ + column]);
-    LOOKBACK_UNROLL
+    LOOKBACK_UNROLL_BY(together)
     for (int distance = 1; distance < lanes; distance *= 2) {
-      LOOKBACK_UNROLL
+      LOOKBACK_UNROLL_BY(together)
       for (int l = lanes - 1; l > 0; --l)
         if (l % (2 * distance) == 2 * distance - 1 && l - distance >= absent)
           construct(x[l], static_cast<T>(op_(x[l - distance], x[l])));

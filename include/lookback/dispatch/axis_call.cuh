@@ -123,7 +123,7 @@ private:
   static typename Launch::status_type scan_rows(void *storage, std::size_t &bytes,
                                                 const Problem &problem, const axis &own,
                                                 const Launch &launch) {
-    const std::int64_t in = (own.outer - 1) * own.input.outer,   // where the last row begins
+    const std::int64_t in = (own.outer - 1) * own.input.outer, // where the last row begins
         out = (own.outer - 1) * own.output.outer;
     const auto rows = [&](std::int64_t from, std::int64_t to, std::int64_t direction) {
       const std::int64_t step = direction * own.input.outer;

@@ -25,11 +25,11 @@ struct column_layout {
   int width, rows; // of a unit, at most
   int row_pitch;   // bytes between rows in shared memory
   bool one_row;    // lines are one row at most, and rows of a unit have different outer indices
-  std::int64_t strips_across;     // strips that differ in their columns only
-  std::int64_t strips;            // of the array
-  std::int64_t steps;             // units of a strip
-  std::int64_t band;              // strips
-  std::int64_t tiles, groups;     // of a line
+  std::int64_t strips_across; // strips that differ in their columns only
+  std::int64_t strips;        // of the array
+  std::int64_t steps;         // units of a strip
+  std::int64_t band;          // strips
+  std::int64_t tiles, groups; // of a line
   std::int64_t units;
 
   template <class Problem>
@@ -44,9 +44,9 @@ struct column_layout {
     std::int64_t widest = sizes::width_at_most;
     if (all.one_row && own.outer < sizes::pairs / widest) widest = sizes::pairs / own.outer;
     const std::int64_t balanced = parts(own.inner, parts(own.inner, widest));
-    all.width = static_cast<int>(
-        less(less(widest, own.inner),
-             parts(balanced, sizes::vector_slots) * std::int64_t{sizes::vector_slots}));
+    all.width =
+        static_cast<int>(less(less(widest, own.inner), parts(balanced, sizes::vector_slots) *
+                                                           std::int64_t{sizes::vector_slots}));
     all.strips_across = parts(own.inner, all.width);
     const std::int64_t rows = parts(own.length, sizes::row_elements), // of a line
         fit = sizes::pairs / all.width;
@@ -59,10 +59,9 @@ struct column_layout {
     }
     // Rows begin in different banks.
     const int line = all.width * sizes::slot_bytes;
-    all.row_pitch =
-        rounded_up(static_cast<int>(less(own.length, sizes::row_elements)) * line,
-                          sizes::alignment) +
-        rounded_up(line, sizes::alignment);
+    all.row_pitch = rounded_up(static_cast<int>(less(own.length, sizes::row_elements)) * line,
+                               sizes::alignment) +
+                    rounded_up(line, sizes::alignment);
     all.strips = all.strips_across * (all.one_row ? parts(own.outer, all.rows) : own.outer);
     all.steps = all.one_row ? 1 : parts(rows, all.rows);
     all.band = less(band_at_most, all.strips);
@@ -113,14 +112,14 @@ public:
       drawn_units<state_type> units(state_);
       for (;;) {
         if (simt::thread_index() == 0) shared.unit = units.next(all);
-        simt::synchronize_block(); // mutant: column-unit
+        simt::synchronize_block();
         const unsigned unit = shared.unit;
         if (unit >= all) return;
         scan_unit(unit, [&] {
           if (simt::thread_index() == 0) units.draw();
         });
         state_.clear_rows_behind(unit, all, sizes::threads);
-        simt::synchronize_block();
+        simt::synchronize_block(); // mutant: column-cleared
       }
     }
   }
@@ -154,7 +153,7 @@ private:
     own.scan(items, prefix, values);
     simt::synchronize_block(); // mutant: column-results
     own.store(here, row_step(layout_.output), layout_.output.line);
-    simt::synchronize_block(); // mutant: column-stored
+    if constexpr (!Carries) simt::synchronize_block();
   }
 
   /// The place of a unit.

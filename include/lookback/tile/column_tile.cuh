@@ -102,9 +102,9 @@ class column_tile {
   static constexpr int E = Problem::shape::vector_elements, slot = sizes::slot_bytes,
                        vectors = network::lanes;
   template <class Iterator, class Value>
-  static constexpr bool moves_vectors =
-      std::is_pointer<Iterator>::value &&std::is_trivially_copyable<Value>::value &&
-      sizeof(Value) == slot && 16 % slot == 0;
+  static constexpr bool
+      moves_vectors = std::is_pointer<Iterator>::value &&std::is_trivially_copyable<Value>::value &&
+                      sizeof(Value) == slot && 16 % slot == 0;
 
 public:
   /// Aggregates of a row's vectors, after reduce(): V of the tree.
@@ -152,20 +152,28 @@ public:
   }
   LOOKBACK_DEVICE static void finish_load() { simt::wait_for_copies(); }
 
-  /// V of all full vectors of this thread's row of `items` elements; the last is the aggregate of a
-  /// full row.
+  /// Reduces this thread's row of `items` elements: the last of `values` is its aggregate, if it is
+  /// full.
   LOOKBACK_DEVICE void reduce(int items, row_values &values) const {
-    if (LOOKBACK_LIKELY(items == sizes::row_elements))
-      reduce_row<true>(items, values);
-    else if (items > 0)
+    if constexpr (in_registers) {
+      if (items == sizes::row_elements) reduce_row<true>(items, values);
+    } else {
       reduce_row<false>(items, values);
+    }
   }
   /// Replaces the elements of this thread's row by their results. `prefix`: (G . T) . R of the row.
   LOOKBACK_DEVICE void scan(int items, const maybe<T> &prefix, const row_values &values) const {
-    if (LOOKBACK_LIKELY(items == sizes::row_elements))
-      scan_row<true>(items, prefix, values);
-    else if (items > 0)
+    if constexpr (in_registers) {
+      if (LOOKBACK_LIKELY(items == sizes::row_elements)) {
+        scan_row<true>(items, prefix, values);
+      } else if (items > 0) {
+        row_values own;
+        reduce_row<false>(items, own);
+        scan_row<false>(items, prefix, own);
+      }
+    } else {
       scan_row<false>(items, prefix, values);
+    }
   }
 
   /// Stores the results of the unit.
@@ -232,19 +240,29 @@ private:
     return *reinterpret_cast<const item *>(slots + i * width_ * slot);
   }
 
+  /// Elements that a thread reads at once.
+  static constexpr int vectors_at_once = E >= 16 || sizeof(item) > 16 ? 1 : 16 / E;
+  /// Whether full rows have code of their own, without a loop, whose values are in registers. That
+  /// code is long. Others are scanned by loops, and their values are in local memory.
+  static constexpr bool in_registers = sizeof(T) <= 8 && E <= 8;
+
   template <bool Full>
   LOOKBACK_DEVICE void reduce_row(int items, row_values &values) const {
+    [[maybe_unused]] constexpr int together = Full ? vectors : 1;
     const unsigned char *const slots = slots_of_row();
     auto op = problem_.op;
     const int full = Full ? vectors : items / E;
-    LOOKBACK_UNROLL
-    for (int v = 0; v < vectors; ++v)
-      if (v < full)
-        construct(values[v],
-                  fold_vector<E, T>([&](int k) -> item { return read(slots, v * E + k); }, op));
-    LOOKBACK_UNROLL
-    for (int distance = 1; distance < vectors; distance *= 2) {
+    LOOKBACK_UNROLL_BY(together)
+    for (int first = 0; first < vectors; first += vectors_at_once) {
       LOOKBACK_UNROLL
+      for (int v = first; v < first + vectors_at_once; ++v)
+        if (v < full)
+          construct(values[v],
+                    fold_vector<E, T>([&](int k) -> item { return read(slots, v * E + k); }, op));
+    }
+    LOOKBACK_UNROLL_BY(together)
+    for (int distance = 1; distance < vectors; distance *= 2) {
+      LOOKBACK_UNROLL_BY(together)
       for (int v = vectors - 1; v > 0; --v) // downwards: both are of the step before
         if (v >= distance && v < full)
           construct(values[v], static_cast<T>(op(values[v - distance], values[v])));
@@ -253,20 +271,19 @@ private:
 
   template <bool Full>
   LOOKBACK_DEVICE void scan_row(int items, const maybe<T> &prefix, const row_values &values) const {
-    // The elements of several vectors are read before the first result is written: the compiler
-    // must assume that a result may overwrite an element that it reads later.
-    constexpr int at_once = E >= 16 || sizeof(item) > 16 ? 1 : 16 / E;
+    [[maybe_unused]] constexpr int together = Full ? vectors : 1;
     unsigned char *const slots = slots_of_row();
     auto op = problem_.op;
-    LOOKBACK_UNROLL
-    for (int first = 0; first < vectors; first += at_once) {
-      if (!Full && first * E >= items) break;
-      uninitialized_array<item, at_once * E> own;
+    LOOKBACK_UNROLL_BY(together)
+    for (int first = 0; first < vectors; first += vectors_at_once) {
+      // All are read before the first result is written: the compiler must assume that a result may
+      // overwrite an element that it reads later.
+      uninitialized_array<item, vectors_at_once * E> own;
       LOOKBACK_UNROLL
-      for (int i = 0; i < at_once * E; ++i)
+      for (int i = 0; i < vectors_at_once * E; ++i)
         if (Full || first * E + i < items) construct(own[i], read(slots, first * E + i));
       LOOKBACK_UNROLL
-      for (int i = 0; i < at_once; ++i) {
+      for (int i = 0; i < vectors_at_once; ++i) {
         const int v = first + i, left = items - v * E;
         if (!Full && left <= 0) continue;
         maybe<T> before = prefix;
