@@ -12,11 +12,11 @@ namespace test {
 inline lookback::axis some_axis(trial &one, const tree_sizes &size, std::size_t items,
                                 bool same_pitches) {
   const std::size_t edges[] = {
-      1,         size.vector,   size.row,      2 * size.row, 3 * size.row,
-      size.tile, 2 * size.tile, 5 * size.tile, size.group,   3 * size.group};
+      1,         size.vector,   3 * size.vector, 7 * size.vector, size.row,   2 * size.row,
+      size.tile, 2 * size.tile, 5 * size.tile,   3 * size.row,    size.group, 3 * size.group};
   lookback::axis lines;
   std::size_t length = 0;
-  do length = edges[one.random() % 10] + one.random() % 3;
+  do length = edges[one.random() % 12] + one.random() % 3;
   while (length > items + 3);
   lines.length = static_cast<std::int64_t>(length > 1 ? length - 1 : length);
   // At most about 200 lines: a block has 64 threads, and a short line may be alone in its block.

@@ -6,13 +6,14 @@
 #include <lookback/carry/prepare_state.cuh>
 #include <lookback/dispatch/segmented_call.cuh>
 #include <lookback/strategy/column_units.cuh>
+#include <lookback/strategy/short_columns.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Columns: one kernel if every line is one row of its tree or less, otherwise one more that clears
-/// the status words.
+/// Columns: one kernel if every line is one row of its tree or less, another one if it is a few
+/// vectors; otherwise one more that clears the status words.
 template <class Rows, unsigned Section, unsigned Band>
 struct column_strategy {
   /// Scans the lines of `own`, a checked_axis(), by `problem`, or, if `storage` is null, writes to
@@ -27,6 +28,10 @@ struct column_strategy {
                   "less than 512 bytes, and an initial value that the host knows");
     using sizes = column_sizes<Problem>;
     using workspace_type = column_workspace<T, Section>;
+    if constexpr (short_columns<Problem>::vectors > 0) {
+      if (own.length <= short_columns<Problem>::length_at_most)
+        return scan_short(storage, bytes, problem, own, launch);
+    }
     auto layout = column_layout::of<Problem>(own, Band);
     // A unit reads words of the rows of its tile that are before it.
     const std::int64_t in_tile = Problem::shape::tile_rows / layout.rows;
@@ -61,6 +66,21 @@ private:
   /// Of a multiprocessor. Blocks that have no room start when no unit is left.
   static constexpr unsigned blocks_at_most = 8;
   static constexpr std::size_t prepare_blocks = 4 * Rows::prepare_blocks_at_most;
+
+  template <class Problem, class Launch>
+  static typename Launch::status_type scan_short(void *storage, std::size_t &bytes,
+                                                 const Problem &problem, const axis &own,
+                                                 Launch &launch) {
+    constexpr int threads = short_columns<Problem>::threads;
+    const std::int64_t blocks = (own.outer * own.inner - 1) / threads + 1;
+    const std::size_t needed = temporary_memory::bytes_for(0);
+    if (storage == nullptr) bytes = needed;
+    if (blocks > INT_MAX || bytes < needed) return launch.refuse(refusal::invalid_value);
+    if (storage != nullptr)
+      launch(short_columns_kernel<Problem>, block_shape{threads, 0},
+             launch_grid{static_cast<std::uint64_t>(blocks)}, problem, own);
+    return launch.status();
+  }
 
   template <bool Carries, class Problem, class Launch>
   static void enqueue(const Problem &problem, const column_layout &layout,

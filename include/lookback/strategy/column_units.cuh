@@ -43,10 +43,12 @@ struct column_layout {
     all.one_row = own.length <= sizes::row_elements;
     std::int64_t widest = sizes::width_at_most;
     if (all.one_row && own.outer < sizes::pairs / widest) widest = sizes::pairs / own.outer;
-    const std::int64_t balanced = parts(own.inner, parts(own.inner, widest));
-    all.width =
-        static_cast<int>(less(less(widest, own.inner), parts(balanced, sizes::vector_slots) *
-                                                           std::int64_t{sizes::vector_slots}));
+    const std::int64_t balanced = parts(own.inner, parts(own.inner, widest)), // of vectors, if any
+        slots = own.input.length % sizes::vector_slots == 0 ||
+                        own.output.length % sizes::vector_slots == 0
+                    ? sizes::vector_slots
+                    : 1;
+    all.width = static_cast<int>(less(less(widest, own.inner), parts(balanced, slots) * slots));
     all.strips_across = parts(own.inner, all.width);
     const std::int64_t rows = parts(own.length, sizes::row_elements), // of a line
         fit = sizes::pairs / all.width;
@@ -158,20 +160,21 @@ private:
 
   /// The place of a unit.
   LOOKBACK_DEVICE column_unit find(unsigned unit, column_step &step) const {
-    std::int64_t strip = unit, i = 0; // the i-th unit of the strip
+    // No more of anything than units: divided as 32 bits, which takes a fraction of the time.
+    const auto narrow = [](std::int64_t x) { return static_cast<unsigned>(x); };
+    unsigned strip = unit, i = 0; // the i-th unit of the strip
     if constexpr (Carries) {
-      const std::int64_t of_band = layout_.band * layout_.steps, first = unit / of_band,
-                         left = layout_.strips - first * layout_.band,
-                         band = left < layout_.band ? left : layout_.band,
-                         within = unit - first * of_band;
+      const unsigned most = narrow(layout_.band), of_band = most * narrow(layout_.steps),
+                     first = unit / of_band, left = narrow(layout_.strips) - first * most,
+                     band = left < most ? left : most, within = unit - first * of_band;
       i = within / band;
-      strip = first * layout_.band + within % band;
-      step.stride = static_cast<unsigned>(band);
+      strip = first * most + within % band;
+      step.stride = band;
     }
-    const std::int64_t down = strip / layout_.strips_across,
-                       column = (strip - down * layout_.strips_across) * layout_.width,
-                       columns = layout_.columns - column, row = i * layout_.rows,
-                       outer = layout_.one_row ? down * layout_.rows : down;
+    const unsigned down = strip / narrow(layout_.strips_across);
+    const std::int64_t column = (strip - down * layout_.strips_across) * layout_.width,
+                       columns = layout_.columns - column, row = std::int64_t{i} * layout_.rows,
+                       outer = std::int64_t{down} * (layout_.one_row ? layout_.rows : 1);
     column_unit here;
     here.columns = columns < layout_.width ? static_cast<int>(columns) : layout_.width;
     here.input = index(layout_.input, outer, row) + column;
@@ -191,8 +194,8 @@ private:
       step.columns = here.columns;
       step.row = static_cast<int>(row % tile_rows);
       step.tile = row / tile_rows;
-      step.first_tile = strip * layout_.tiles * layout_.width;
-      step.first_group = strip * layout_.groups * layout_.width;
+      step.first_tile = std::int64_t{strip} * layout_.tiles * layout_.width;
+      step.first_group = std::int64_t{strip} * layout_.groups * layout_.width;
       step.ends_line = !is_full;
       step.ends_tile = is_full && step.row + layout_.rows == tile_rows;
     }

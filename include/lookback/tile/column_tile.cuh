@@ -57,36 +57,52 @@ struct column_unit {
   int columns, rows, row_items, last_items;
 };
 
+/// Where a piece of a unit is: in shared memory, in bytes, and in memory, in elements.
+struct piece_place {
+  int shared;
+  std::ptrdiff_t memory;
+};
+
 /// The pieces of a unit, dealt out to the threads of the block in the order of memory. A piece is
-/// an element or a vector; `pieces` of them are a line, and `row_lines` lines a row.
+/// an element or a vector; `pieces` of them, at most `threads`, are a line, and `row_lines` lines a
+/// row. A thread has the same piece of every line that it has, so that the next one is at a
+/// distance which it knows.
 class unit_pieces {
 public:
-  LOOKBACK_DEVICE unit_pieces(int threads, int lines, int row_lines, int pieces)
-      : pieces_(pieces), row_lines_(row_lines), threads_(threads), step_lines_(threads / pieces),
-        step_pieces_(threads % pieces), left_(lines * pieces - simt::thread_index()),
-        line_(simt::thread_index() / pieces), piece_(simt::thread_index() % pieces) {
+  /// `row`, `line`, `piece`: distances between neighbours.
+  LOOKBACK_DEVICE unit_pieces(int threads, int lines, int row_lines, int pieces,
+                              const piece_place &row, const piece_place &line,
+                              const piece_place &piece)
+      : row_lines_(row_lines),
+        step_lines_(threads / pieces), step_{step_lines_ * line.shared, step_lines_ * line.memory},
+        next_row_{row.shared - row_lines * line.shared, row.memory - row_lines * line.memory},
+        line_(simt::thread_index() / pieces) {
+    const int own = simt::thread_index() % pieces;
+    left_ = line_ < step_lines_ ? lines - line_ : 0;
+    place_ = {line_ * line.shared + own * piece.shared, line_ * line.memory + own * piece.memory};
     carry();
   }
   LOOKBACK_DEVICE bool exists() const { return left_ > 0; }
-  LOOKBACK_DEVICE int row() const { return row_; }
-  LOOKBACK_DEVICE int line() const { return line_; }
-  LOOKBACK_DEVICE int piece() const { return piece_; }
+  LOOKBACK_DEVICE const piece_place &place() const { return place_; }
   LOOKBACK_DEVICE void next() {
-    left_ -= threads_;
-    piece_ += step_pieces_;
+    left_ -= step_lines_;
     line_ += step_lines_;
-    if (piece_ >= pieces_) piece_ -= pieces_, ++line_;
+    move(step_);
     carry();
   }
 
 private:
-  LOOKBACK_DEVICE void carry() {
-    if (line_ < row_lines_) return;
-    row_ += line_ / row_lines_;
-    line_ %= row_lines_;
+  LOOKBACK_DEVICE void move(const piece_place &by) {
+    place_.shared += by.shared;
+    place_.memory += by.memory;
   }
-  const int pieces_, row_lines_, threads_, step_lines_, step_pieces_;
-  int left_, row_ = 0, line_, piece_;
+  LOOKBACK_DEVICE void carry() {
+    for (; line_ >= row_lines_; line_ -= row_lines_) move(next_row_);
+  }
+  const int row_lines_, step_lines_;
+  const piece_place step_, next_row_;
+  int left_, line_;
+  piece_place place_;
 };
 
 /// A unit in shared memory: element i of column c of row r is slot r * row_pitch + i * width + c,
@@ -128,24 +144,24 @@ public:
     const auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input);
     if constexpr (moves_vectors<input_type, item>) {
       if (by_vectors(from, unit, row_step, step))
-        return for_each_vector(unit, row_step, step, [&](int place, std::ptrdiff_t index) {
-          simt::copy_vector_async(room_ + place, from + index);
+        return for_each_vector(unit, row_step, step, [&](const piece_place &own) {
+          simt::copy_vector_async(room_ + own.shared, from + own.memory);
         });
     }
     constexpr int at_once = sizeof(item) <= 16 ? 8 : 1; // loads in flight
-    unit_pieces read = elements(unit), write = read;
+    unit_pieces read = elements(unit, row_step, step), write = read;
     while (read.exists()) {
       uninitialized_array<item, at_once> loaded;
       LOOKBACK_UNROLL
       for (int k = 0; k < at_once; ++k) {
         if (!read.exists()) continue;
-        construct(loaded[k], static_cast<item>(from[index(read, row_step, step)]));
+        construct(loaded[k], static_cast<item>(from[read.place().memory]));
         read.next();
       }
       LOOKBACK_UNROLL
       for (int k = 0; k < at_once; ++k) {
         if (!write.exists()) continue;
-        construct(*reinterpret_cast<item *>(room_ + place(write)), loaded[k]);
+        construct(*reinterpret_cast<item *>(room_ + write.place().shared), loaded[k]);
         write.next();
       }
     }
@@ -182,25 +198,27 @@ public:
     const auto to = problem_.sink.output + static_cast<std::ptrdiff_t>(unit.output);
     if constexpr (moves_vectors<output_type, stored>) {
       if (by_vectors(to, unit, row_step, step))
-        return for_each_vector(unit, row_step, step, [&](int place, std::ptrdiff_t index) {
-          simt::store_vector<16>(to + index, simt::load_vector<16>(room_ + place));
+        return for_each_vector(unit, row_step, step, [&](const piece_place &own) {
+          simt::store_vector<16>(to + own.memory, simt::load_vector<16>(room_ + own.shared));
         });
     }
-    for (unit_pieces own = elements(unit); own.exists(); own.next())
-      to[index(own, row_step, step)] = *reinterpret_cast<const stored *>(room_ + place(own));
+    for (unit_pieces own = elements(unit, row_step, step); own.exists(); own.next())
+      to[own.place().memory] = *reinterpret_cast<const stored *>(room_ + own.place().shared);
   }
 
 private:
-  LOOKBACK_DEVICE unit_pieces elements(const column_unit &unit) const {
-    return {sizes::threads, (unit.rows - 1) * unit.row_items + unit.last_items, unit.row_items,
-            unit.columns};
+  LOOKBACK_DEVICE static int lines(const column_unit &unit) {
+    return (unit.rows - 1) * unit.row_items + unit.last_items;
   }
-  LOOKBACK_DEVICE int place(const unit_pieces &own) const {
-    return own.row() * row_pitch_ + (own.line() * width_ + own.piece()) * slot;
-  }
-  LOOKBACK_DEVICE static std::ptrdiff_t index(const unit_pieces &own, std::int64_t row_step,
-                                              std::int64_t step) {
-    return static_cast<std::ptrdiff_t>(own.row() * row_step + own.line() * step + own.piece());
+  LOOKBACK_DEVICE unit_pieces elements(const column_unit &unit, std::int64_t row_step,
+                                       std::int64_t step) const {
+    return {sizes::threads,
+            lines(unit),
+            unit.row_items,
+            unit.columns,
+            {row_pitch_, static_cast<std::ptrdiff_t>(row_step)},
+            {width_ * slot, static_cast<std::ptrdiff_t>(step)},
+            {slot, 1}};
   }
 
   /// Whether the rows of a unit are contiguous, in memory and in shared memory.
@@ -222,15 +240,15 @@ private:
   LOOKBACK_DEVICE void for_each_vector(const column_unit &unit, std::int64_t row_step,
                                        std::int64_t step, Move move) const {
     constexpr int all = sizes::vector_slots;
-    const bool as_rows = rows_are_lines(unit, step);
-    unit_pieces own =
-        as_rows ? unit_pieces(sizes::threads, unit.rows, 1, width_ * unit.row_items / all)
-                : unit_pieces(sizes::threads, (unit.rows - 1) * unit.row_items + unit.last_items,
-                              unit.row_items, unit.columns / all);
-    for (; own.exists(); own.next())
-      move(own.row() * row_pitch_ + (own.line() * width_ + own.piece() * all) * slot,
-           static_cast<std::ptrdiff_t>(own.row() * row_step + own.line() * step +
-                                       own.piece() * all));
+    const piece_place row{row_pitch_, static_cast<std::ptrdiff_t>(row_step)},
+        line{width_ * slot, static_cast<std::ptrdiff_t>(step)}, vector{all * slot, all};
+    const int row_vectors = width_ * unit.row_items / all;
+    unit_pieces own = rows_are_lines(unit, step)
+                          ? unit_pieces(sizes::threads, unit.rows * row_vectors, row_vectors, 1,
+                                        row, vector, vector)
+                          : unit_pieces(sizes::threads, lines(unit), unit.row_items,
+                                        unit.columns / all, row, line, vector);
+    for (; own.exists(); own.next()) move(own.place());
   }
 
   LOOKBACK_DEVICE unsigned char *slots_of_row() const {
