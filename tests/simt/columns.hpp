@@ -19,8 +19,10 @@ inline lookback::axis some_axis(trial &one, const tree_sizes &size, std::size_t 
   do length = edges[one.random() % 12] + one.random() % 3;
   while (length > items + 3);
   lines.length = static_cast<std::int64_t>(length > 1 ? length - 1 : length);
-  // At most about 200 lines: a block has 64 threads, and a short line may be alone in its block.
-  const std::size_t left = std::min<std::size_t>(items / length + 1, 200), style = one.random() % 4;
+  // A block has 64 threads or more. A short line of large elements is alone in its block, and
+  // ThreadSanitizer has room for some thousand threads in a run.
+  const std::size_t left = std::min<std::size_t>(items / length + 1, size.vector > 1 ? 200 : 60),
+                    style = one.random() % 4;
   const std::size_t inner = style == 0   ? one.random() % 3
                             : style == 1 ? one.random() % 40
                                          : one.random() % left;
