@@ -118,10 +118,11 @@ TEST_CASE("columns: one long column and its neighbour, and the dimensions exchan
 TEST_CASE("columns: captured, and run twice") {
   const axis lines{1, 300, 2};
   const test::guarded_buffer<int> from(std::vector<int>(600, 2));
+  const int *const input = from.data();
   test::guarded_buffer<int> to(600);
   const auto scan = [&](void *temporary, std::size_t &bytes, cudaStream_t stream) {
-    return DeviceAxisScan::ExclusiveScan(temporary, bytes, from.data(), to.data(), lookback::plus{},
-                                         7, lines, stream);
+    return DeviceAxisScan::ExclusiveScan(temporary, bytes, input, to.data(), lookback::plus{}, 7,
+                                         lines, stream);
   };
   std::vector<int> expected;
   for (int i = 0; i < 600; ++i) expected.push_back(7 + i / 2 * 2);
