@@ -75,6 +75,7 @@
 #include <lookback/selection.cuh>
 #if defined(__CUDACC__)
 #include <lookback/catalogue.cuh>
+#include <lookback/device_axis_scan.cuh>
 #include <lookback/device_partition.cuh>
 #include <lookback/device_reduce.cuh>
 #include <lookback/device_run_length_encode.cuh>

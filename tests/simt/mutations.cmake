@@ -434,6 +434,20 @@ mutation("values of two segments combined in a row" REPLACE slot-position "posit
 mutation("a row that ends with its warp's lanes"
          REPLACE slots-above "is_above ? above_[step] : value" "value")
 
+# ---- columns -------------------------------------------------------------------------------------
+mutations_of(races_columns.cpp)
+mutation("a unit's elements read before all are loaded" DELETE column-loaded)
+mutation("results stored before all are there" DELETE column-results)
+mutation("elements loaded over results, or a unit ended, too early" DELETE column-cleared)
+mutation("row aggregates of a column read before all are there" DELETE column-rows)
+mutation("tile aggregates of a column written over its row aggregates" DELETE column-values)
+mutation("tile aggregates of a column read before all are there" DELETE column-tiles)
+mutation("the prefixes of columns read before they are there" DELETE column-prefixes)
+mutation("a column's status word taken for ready"
+         REPLACE column-ready "first + i >= count || seen[i].ready()" "true")
+mutation("a group's prefix taken for ready" DELETE column-prefix-found)
+mutation("a column's status word not cleared for the next round" DELETE clear-row)
+
 if(PLACES)
   list(REMOVE_ITEM markers ${used})
   if(markers)

@@ -10,10 +10,13 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// Threads of the blocks that prepare a state, at most.
+inline constexpr int prepare_threads_at_most = 256;
+
 /// Prepares the temporary storage: clears the status words and the dynamic tile id, and saves what
 /// the scan may overwrite. `saved` is an input with keys, an initial value, or nothing.
 template <class Saved>
-LOOKBACK_KERNEL(256, 1)
+LOOKBACK_KERNEL(prepare_threads_at_most, 1)
 prepare_kernel(const Saved saved, const unsigned tiles, std::uint64_t *const zeroed,
                const std::size_t words) {
   simt::release_next_kernel(); // it waits for this kernel's writes before it uses them

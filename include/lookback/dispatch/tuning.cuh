@@ -7,6 +7,7 @@
 // measured_tuning::name().
 #pragma once
 
+#include <lookback/carry/prepare_state.cuh>
 #include <lookback/strategy/pipeline.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
 
@@ -326,7 +327,7 @@ struct measured_tuning {
                                : "the H200 (not measured on this architecture)";
   }
   /// The block and the largest grid of the kernel that clears the state: at most a few waves.
-  static constexpr int prepare_threads = 256;
+  static constexpr int prepare_threads = prepare_threads_at_most;
   static constexpr unsigned prepare_blocks_at_most = 256;
 };
 
