@@ -108,7 +108,7 @@ public:
                                   Algorithm...) {
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::exclusive_sum(d_in, d_out),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class Count, class... Algorithm, detail::if_count<Count> = 0>
@@ -117,7 +117,7 @@ public:
                                   Algorithm...) {
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::exclusive_sum(d_data, d_data),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = init . x(0) . x(1) ... x(i - 1), y(0) = init
@@ -130,7 +130,7 @@ public:
                                    Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
-        problem::scan_from<false>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
+        problem::scan_from<false>(d_in, d_out, scan_op, init_value), detail::length_of(num_items),
         detail::launcher(stream));
   }
   /// The same, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
@@ -143,7 +143,7 @@ public:
                                    cudaStream_t stream = nullptr, Algorithm...) {
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
-        problem::scan_from<false>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
+        problem::scan_from<false>(d_in, d_out, scan_op, init_value), detail::length_of(num_items),
         detail::launcher(stream));
   }
   /// The same in place: `d_data` is the input and the output.
@@ -155,7 +155,7 @@ public:
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
         problem::scan_from<false>(d_data, d_data, scan_op, init_value),
-        detail::item_count(num_items), detail::launcher(stream));
+        detail::length_of(num_items), detail::launcher(stream));
   }
   /// The same in place, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
   template <class Data, class ScanOp, class T = void, class I = void, class Count,
@@ -167,7 +167,7 @@ public:
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
         problem::scan_from<false>(d_data, d_data, scan_op, init_value),
-        detail::item_count(num_items), detail::launcher(stream));
+        detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = x(0) + x(1) + ... + x(i)
@@ -180,7 +180,7 @@ public:
                                   Algorithm...) {
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::inclusive_scan(d_in, d_out, plus{}),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class Count, class... Algorithm, detail::if_count<Count> = 0>
@@ -189,7 +189,7 @@ public:
                                   Algorithm...) {
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::inclusive_scan(d_data, d_data, plus{}),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = x(0) . x(1) ... x(i)
@@ -202,7 +202,7 @@ public:
                                    cudaStream_t stream = nullptr, Algorithm...) {
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::inclusive_scan(d_in, d_out, scan_op),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class ScanOp, class Count, class... Algorithm, detail::if_count<Count> = 0>
@@ -211,7 +211,7 @@ public:
                                    cudaStream_t stream = nullptr, Algorithm...) {
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::inclusive_scan(d_data, d_data, scan_op),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = init . x(0) . x(1) ... x(i)
@@ -225,7 +225,7 @@ public:
                                        Algorithm...) {
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
-        problem::scan_from<true>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
+        problem::scan_from<true>(d_in, d_out, scan_op, init_value), detail::length_of(num_items),
         detail::launcher(stream));
   }
   /// The same, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
@@ -238,7 +238,7 @@ public:
                                        cudaStream_t stream = nullptr, Algorithm...) {
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
-        problem::scan_from<true>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
+        problem::scan_from<true>(d_in, d_out, scan_op, init_value), detail::length_of(num_items),
         detail::launcher(stream));
   }
 
@@ -260,7 +260,7 @@ public:
                                        cudaStream_t stream = nullptr, Algorithm...) {
     static_assert(!(std::is_same<Algorithm, reverse_t>::value || ...),
                   "lookback::DeviceScan::OffsetsFromCounts: offsets have no reverse");
-    const std::int64_t n = detail::item_count(num_counts);
+    const std::int64_t n = detail::length_of(num_counts);
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::offsets(d_counts, d_offsets, n), n,
                                           detail::launcher(stream));
@@ -278,7 +278,7 @@ public:
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
         problem::exclusive_sum_by_key(d_keys_in, d_values_in, d_values_out, equality_op),
-        detail::item_count(num_items), detail::launcher(stream));
+        detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = init . x(s) ... x(i - 1), y(s) = init
@@ -296,7 +296,7 @@ public:
                                           problem::exclusive_by_key(d_keys_in, d_values_in,
                                                                     d_values_out, equality_op,
                                                                     scan_op, init_value),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// @private Refused at compile time: by key, the host must know the initial value.
@@ -313,7 +313,7 @@ public:
                                           problem::exclusive_by_key(d_keys_in, d_values_in,
                                                                     d_values_out, equality_op,
                                                                     scan_op, init_value),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = x(s) + ... + x(i)
@@ -328,7 +328,7 @@ public:
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
         problem::inclusive_by_key(d_keys_in, d_values_in, d_values_out, equality_op, plus{}),
-        detail::item_count(num_items), detail::launcher(stream));
+        detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = x(s) . x(s + 1) ... x(i)
@@ -343,7 +343,7 @@ public:
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
         problem::inclusive_by_key(d_keys_in, d_values_in, d_values_out, equality_op, scan_op),
-        detail::item_count(num_items), detail::launcher(stream));
+        detail::length_of(num_items), detail::launcher(stream));
   }
 };
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Numbers of items that only the device knows, by every strategy, under many schedules.
+#include <lookback/strategy/pipeline.cuh>
+
+#include <simt/counts.hpp>
+
+using test::interval;
+using medium = test::widened<interval, 64>; // 8 rows a tile
+using wide = test::widened<interval, 512>;  // one row a tile
+
+TEST_CASE("counts on the device: one tile") { test::count_one_tile<interval, medium>(80); }
+TEST_CASE("counts on the device: a cluster") { test::count_cluster<interval, medium>(60); }
+TEST_CASE("counts on the device: a wave") { test::count_wave<interval, medium>(60, 12); }
+TEST_CASE("counts on the device: the pipeline") {
+  test::count_ahead<test::look_ahead_by<3, 2, 1, 2, 2>, interval, test::widened<interval, 16>>(40, 9);
+}
+TEST_CASE("counts on the device: the look-back") {
+  test::count_drawn<lookback::detail::tree_look_back, interval, medium>(60, 40);
+  test::count_drawn<lookback::detail::tree_look_back, test::long_interval,
+                    test::widened<test::long_interval, 64>>(40, 40);
+}
+TEST_CASE("counts on the device: large elements") {
+  using huge = test::widened<interval, 2048>;
+  test::count_drawn<lookback::detail::warp_tiles, interval, huge>(20, 40);
+}
