@@ -72,11 +72,10 @@ void replay_counts(std::uint64_t trials, std::size_t tiles, std::size_t least, O
       return enqueued(Strategies{}, problem, n, one.schedule, on_device(one));
     };
     const enqueued kernels =
-        is_exclusive
-            ? call(core::make_problem<false, T>(input.data(), to, join_neighbours{},
-                                                core::initial_value<T>{initial}))
-            : call(core::make_problem<true, T>(input.data(), to, join_neighbours{},
-                                               core::no_initial{}));
+        is_exclusive ? call(core::make_problem<false, T>(input.data(), to, join_neighbours{},
+                                                         core::initial_value<T>{initial}))
+                     : call(core::make_problem<true, T>(input.data(), to, join_neighbours{},
+                                                        core::no_initial{}));
     for (int turn = 0; turn < 3; ++turn) {
       count = pick_count(one, size, bound);
       INFO("at most ", bound, ", count ", count, ", run ", turn, ", exclusive: ", is_exclusive);
