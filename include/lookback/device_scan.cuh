@@ -38,7 +38,8 @@ inline namespace LOOKBACK_ABI {
 /// - *Initial value*: a value; or, except by key, a lookback::FutureValue, a `cub::FutureValue` or
 ///   a `cuda::args::deferred`, which is read on the device in stream order.
 /// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 launches
-///   nothing, except where a total is wanted and in OffsetsFromCounts().
+///   nothing, except where a total is wanted and in OffsetsFromCounts(). Or a
+///   lookback::device_count, if only the device knows the number: not in OffsetsFromCounts().
 /// - *Total*: in calls without keys, an output made by lookback::with_total() also gets the total.
 /// - `algorithm`: one of the @ref strategies; without it, lookback::fastest. In calls without keys,
 ///   lookback::reverse may precede it or stand alone; it scans from the last element to the first.
@@ -260,7 +261,7 @@ public:
                                        cudaStream_t stream = nullptr, Algorithm...) {
     static_assert(!(std::is_same<Algorithm, reverse_t>::value || ...),
                   "lookback::DeviceScan::OffsetsFromCounts: offsets have no reverse");
-    const std::int64_t n = detail::length_of(num_counts);
+    const std::int64_t n = detail::item_count(num_counts);
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::offsets(d_counts, d_offsets, n), n,
                                           detail::launcher(stream));

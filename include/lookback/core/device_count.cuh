@@ -31,8 +31,9 @@ inline namespace LOOKBACK_ABI {
 ///   kernel prints a line and traps, as a failed assertion does: the context is lost.
 /// - *Complexity*: that of `*count` items. `at_most` determines the storage and the strategy; its
 ///   kernels read the count first, and blocks without a tile end.
-/// - Not supported by OffsetsFromCounts(), lookback::reverse, lookback::DevicePartition and textbook
-///   strategies.
+/// - Refused at compile time by OffsetsFromCounts(), by all calls of other classes and with
+///   lookback::reverse. With a textbook strategy (`<lookback/catalogue.cuh>`), a call returns
+///   `cudaErrorNotSupported`.
 ///
 /// @tparam Int  an integer type
 /// @ingroup cub_scans
