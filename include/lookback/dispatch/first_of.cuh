@@ -34,7 +34,8 @@ no_items_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem) {
 /// Strategies, the preferred first.
 template <class... Strategies>
 struct first_of {
-  /// Runs `given` over n elements, a 64-bit integer or a device_count, by the first strategy that takes it, in the two phases of CUB.
+  /// Runs `given` over n elements, a 64-bit integer or a device_count, by the first strategy that
+  /// takes it, in the two phases of CUB.
   /// If `storage` is null, only writes to `bytes` the size of storage that is enough for every
   /// strategy.
   ///
