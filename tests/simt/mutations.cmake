@@ -445,7 +445,6 @@ mutation("a block without a tile not known to the wave" DELETE leave-wave)
 mutation("a block without a tile not known to the wave in a pipeline" DELETE leave-few)
 mutation("a status word of an actual tile not cleared" DELETE counted-clear)
 mutation("tiles drawn before the kernel before has ended" DELETE counted-previous)
-mutation("a tile scanned in the memory of the block's last one" DELETE next-tile)
 mutation("large tiles drawn before the kernel before has ended" DELETE counted-large)
 mutation("a large tile scanned in the memory of the block's last one" DELETE next-large)
 

@@ -239,11 +239,11 @@ LOOKBACK_DEVICE void scan_actual_tiles(const Problem &problem, const State &stat
   if (extent.items == 0) return;
   const Problem actual = problem.over(extent);
   if constexpr (Carry::draws_tile) {
+    // The barrier of a draw comes after all reads of the tile before, and one within the tile after
+    // all reads of its id: the storage can be used again.
     auto &shared = simt::shared_memory<typename Block::scan::storage>();
-    for (unsigned tile; (tile = draw_tile(state, shared)) < tiles_of_grid(actual);) {
+    for (unsigned tile; (tile = draw_tile(state, shared)) < tiles_of_grid(actual);)
       scan_one_tile<Block, Carry, For>(actual, state, tile, shared);
-      simt::synchronize_block(); // the storage is used again // mutant: next-tile
-    }
   } else {
     if constexpr (!Carry::is_alone)
       if (simt::block_index() >= tiles_of_grid(actual)) return Carry::leave(); // mutant: no-tile
