@@ -26,9 +26,10 @@ inline namespace LOOKBACK_ABI {
 /// - *Requirements*: the storage is that of `at_most` items. `*count` must not change while the
 ///   call runs, and must be no part of the output.
 /// - *Errors*: `cudaErrorInvalidValue` as for `at_most` items. If `*count` is negative or greater
-///   than `at_most`, the output and the total are not written. If there is a place for the error,
-///   `*error` is then set to `cudaErrorInvalidValue`, and otherwise left as it is. Without one, the
-///   kernel prints a line and traps, as a failed assertion does: the context is lost.
+///   than `at_most`, neither results nor a total or number of them are written. If there is a place
+///   for the error, `*error` is then set to `cudaErrorInvalidValue`, and otherwise left as it is.
+///   Without one, the kernel prints a line and traps, as a failed assertion does: the context is
+///   lost.
 /// - *Complexity*: that of `*count` items. `at_most` determines the storage and the strategy; its
 ///   kernels read the count first, and blocks without a tile end.
 /// - Refused at compile time by OffsetsFromCounts(), by all calls of other classes and with
@@ -48,9 +49,9 @@ struct device_count {
   device_count(const Int *number, Bound most, int *failure = nullptr)
       : count(number), at_most(detail::item_count(most)), error(failure) {}
 
-  const Int *count;
-  std::int64_t at_most;
-  int *error;
+  const Int *count;     ///< points to the number of items
+  std::int64_t at_most; ///< the greatest that it can be
+  int *error;           ///< the place for the error, or null
 };
 
 namespace detail {
