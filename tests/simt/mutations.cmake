@@ -447,6 +447,23 @@ mutation("a column's status word taken for ready"
          REPLACE column-ready "first + i >= count || seen[i].ready()" "true")
 mutation("a group's prefix taken for ready" DELETE column-prefix-found)
 mutation("a column's status word not cleared for the next round" DELETE clear-row)
+# ---- counts that only the device knows -----------------------------------------------------------
+mutations_of(races_counts.cpp)
+mutation("a count not compared with its bound" REPLACE count-bound "found <= items" "true")
+mutation("an invalid count scanned up to its bound" REPLACE count-read ": 0" ": items")
+mutation("an invalid count not reported" REPLACE count-error "invalid_value" "invalid_value - 1")
+mutation("no total of a count of 0" REPLACE actual-nothing "set_total_of_nothing(problem)" "")
+mutation("the blocks of a grid taken for its tiles"
+         REPLACE grid-tiles "counts_on_device<Problem>" "false")
+mutation("a block without a tile scans one"
+         REPLACE no-tile "simt::block_index() >= tiles_of_grid(actual)" "false")
+mutation("a block without a tile not known to its cluster" DELETE leave-cluster)
+mutation("a block without a tile not known to the wave" DELETE leave-wave)
+mutation("a block without a tile not known to the wave in a pipeline" DELETE leave-few)
+mutation("a status word of an actual tile not cleared" DELETE counted-clear)
+mutation("tiles drawn before the kernel before has ended" DELETE counted-previous)
+mutation("large tiles drawn before the kernel before has ended" DELETE counted-large)
+mutation("a large tile scanned in the memory of the block's last one" DELETE next-large)
 
 if(PLACES)
   list(REMOVE_ITEM markers ${used})
