@@ -269,6 +269,14 @@ mutation("vectors from the end stored from the begin"
 mutation("no total of no items" REPLACE no-items "set_total(static_cast<T>(problem.initial.value))"
                                         "set_nothing()")
 
+# ---- reductions ----------------------------------------------------------------------------------
+mutations_of(races_reduction.cpp)
+mutation("no barrier between the row totals of a reduction and their use" DELETE reduction-rows)
+mutation("the total of a group without its last tile"
+         REPLACE combined-tiles "lane == count - 1" "lane == (count > 1 ? count - 2 : 0)")
+mutation("the next tile fetched to the stage that is reduced"
+         REPLACE reduction-next "(i + 1) % stages" "i % stages")
+
 # ---- the wave ------------------------------------------------------------------------------------
 mutations_of(races_wave.cpp)
 mutation("a wave without the cooperative guarantee" DELETE resident)

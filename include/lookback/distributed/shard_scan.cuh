@@ -162,18 +162,18 @@ private:
   void reduce(T *own) const {
     using tile_scan =
         std::conditional_t<is_integer_sum<part_type>, sum_tile<part_type>, tree_tile<part_type>>;
-    const sent_tiles sent = layout_.tiles(rank_);
+    const tree_parts sent = layout_.tiles(rank_);
     std::atomic<std::uint64_t> next{0};
     crew reducers;
-    reducers.run(sent.records() > 0 ? threads_for(n_) : 1, [&] {
-      if (next >= sent.records()) return;
+    reducers.run(sent.count() > 0 ? threads_for(n_) : 1, [&] {
+      if (next >= sent.count()) return;
       const auto memory = std::make_unique<tile_scan>(part(head_items_, n_ - head_items_), false);
-      for (std::uint64_t i; !reducers.has_failed() && (i = next++) < sent.records();)
-        construct(own[i], aggregate_of(sent.record(i), *memory));
+      for (std::uint64_t i; !reducers.has_failed() && (i = next++) < sent.count();)
+        construct(own[i], aggregate_of(sent[i], *memory));
     });
   }
   template <class Tile>
-  T aggregate_of(const sent_tiles::part &sent, Tile &memory) const {
+  T aggregate_of(const tree_parts::part &sent, Tile &memory) const {
     if (sent.tiles == 1) return aggregate_of_tile(sent.first, memory);
     auto op = make_(0).op;
     lanes<T> aggregates, within;
@@ -207,10 +207,10 @@ private:
   template <class Operator>
   void fold_aggregates(Operator &op) {
     for (int rank = 0; rank < rank_; ++rank) {
-      const sent_tiles sent = layout_.tiles(rank);
-      for (std::uint64_t i = 0; i < sent.records(); ++i) {
+      const tree_parts sent = layout_.tiles(rank);
+      for (std::uint64_t i = 0; i < sent.count(); ++i) {
         const T &aggregate = aggregates_.of(rank)[i];
-        if (sent.record(i).tiles == 1) {
+        if (sent[i].tiles == 1) {
           tiles_.push(aggregate, op);
         } else {
           maybe<T> prefix = tiles_.prefix();
