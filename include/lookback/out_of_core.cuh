@@ -60,8 +60,7 @@ void scan_out_of_core(const host_execution_policy<Derived> &, const Input &first
   const auto scan = [&](const auto &problem) {
     using shape = typename std::decay_t<decltype(problem)>::shape;
     const std::size_t bytes = options.chunk_bytes > 0 ? options.chunk_bytes : std::size_t{64} << 20;
-    const std::int64_t length =
-        options.progress ? chunk_length<shape>(n, bytes, true) : n;
+    const std::int64_t length = options.progress ? chunk_length<shape>(n, bytes, true) : n;
     scan_chunks_on_host(problem, chunk_list{n, length}, [&](std::int64_t done, std::int64_t total) {
       if (options.progress) options.progress(done, total);
     });
@@ -118,7 +117,8 @@ void stream_through_device(const thrust::cuda_cub::execution_policy<Derived> &ex
       n, options.chunk_bytes > 0 ? options.chunk_bytes : usual, options.chunk_bytes > 0);
   length = std::min(length, (n + group - 1) / group * group);
   const auto slots = [&] {
-    return static_cast<int>(std::min<std::int64_t>(chunk_list{n, length}.count(), chunks_in_flight));
+    return static_cast<int>(
+        std::min<std::int64_t>(chunk_list{n, length}.count(), chunks_in_flight));
   };
   std::size_t bytes = device_type::bytes(make, slots(), length);
   while (options.device_bytes > 0 && bytes > options.device_bytes) {
@@ -141,7 +141,8 @@ void stream_through_device(const thrust::cuda_cub::execution_policy<Derived> &ex
   const host_side<In, Source> from = source.over(in_buffers, length);
   const host_side<Out, Results> to = results.over(out_buffers, length);
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  copy_team team(!staged || !separate_results<Results>::value ? 1 : std::min<std::size_t>(cores, 16));
+  copy_team team(!staged || !separate_results<Results>::value ? 1
+                                                              : std::min<std::size_t>(cores, 16));
   const auto progress = [&](std::int64_t done, std::int64_t total) {
     if (options.progress) options.progress(done, total);
   };
@@ -226,9 +227,9 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 ///
 /// - `policy`: a CUDA policy without a strategy, for the current GPU; or lookback::host, which
 ///   scans on the threads of the CPU and needs no GPU.
-/// - *Memory*: pinned host memory (`cudaHostAlloc`, `cudaHostRegister`) and managed memory are copied
-///   at the speed of the link. The elements of other memory and of other iterators pass through
-///   pinned buffers of the call, which up to 16 host threads fill and empty.
+/// - *Memory*: pinned host memory (`cudaHostAlloc`, `cudaHostRegister`) and managed memory are
+///   copied at the speed of the link. The elements of other memory and of other iterators pass
+///   through pinned buffers of the call, which up to 16 host threads fill and empty.
 /// - *Iterators*: random access, used by the host. `result` may equal `first`; any other overlap is
 ///   undefined. With a CUDA policy, elements, results and accumulators are trivially copyable and
 ///   have less than 512 bytes.

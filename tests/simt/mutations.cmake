@@ -177,10 +177,10 @@ function(mutation name operation marker)
   file(WRITE ${path} "${unbroken}")
   # Killed means that the test said what is wrong and how to see it again: a time-out is no proof,
   # nor is a crash outside of the kernels, which names no schedule.
-  set(reasons "SUMMARY: ThreadSanitizer" "deadlock" "block [0-9]+ " "ERROR: (REQUIRE|test case)")
+  set(reasons "SUMMARY: ThreadSanitizer" "deadlock" "block [0-9]+ " "ERROR: (REQUIRE|CHECK|test case)")
   list(JOIN reasons "[^\n]*|" reasons)
   string(REGEX MATCH "${reasons}[^\n]*" reason "${output}")
-  if(NOT status EQUAL 0 AND output MATCHES "replay: LOOKBACK_SIMT_SEED=" AND NOT reason STREQUAL "")
+  if(NOT status EQUAL 0 AND output MATCHES "replay(:| with) LOOKBACK_(SIMT|TEST)_SEED=" AND NOT reason STREQUAL "")
     message(STATUS "  killed at ${effort} % of the schedules: ${reason}")
     math(EXPR killed "${killed} + 1")
     set(killed ${killed} PARENT_SCOPE)
@@ -437,6 +437,13 @@ mutation("a status word not cleared for the next round" DELETE clear-tile)
 mutation("values of two segments combined in a row" REPLACE slot-position "position >= distance" "true")
 mutation("a row that ends with its warp's lanes"
          REPLACE slots-above "is_above ? above_[step] : value" "value")
+
+# ---- chunks through a device ---------------------------------------------------------------------
+mutations_of(../out_of_core/chunk_stream.cpp)
+mutation("a slot taken before its results are on the host" DELETE chunk-results)
+mutation("a chunk scanned before it has arrived" DELETE chunk-input)
+mutation("results copied before they are written" DELETE chunk-scan)
+mutation("an exception leaves while the device copies" REPLACE chunk-drain "device.drain();" "")
 
 if(PLACES)
   list(REMOVE_ITEM markers ${used})

@@ -14,8 +14,8 @@ namespace detail {
 /// Elements of a group of the tree. A chunk that begins at a group needs of all chunks before it
 /// only the group's prefix, G.
 template <class Shape>
-inline constexpr std::int64_t group_elements = std::int64_t{Shape::group_tiles} *
-                                               Shape::tile_elements;
+inline constexpr std::int64_t group_elements =
+    std::int64_t{Shape::group_tiles} * Shape::tile_elements;
 
 /// n elements as chunks of `length` elements; the last may be shorter.
 struct chunk_list {

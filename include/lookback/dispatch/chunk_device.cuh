@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The current GPU as the device of host/chunk_stream.cuh: a stream for each queue, slots for chunks,
-// and the prefix from chunk to chunk.
+// The current GPU as the device of host/chunk_stream.cuh: a stream for each queue, slots for
+// chunks, and the prefix from chunk to chunk.
 #pragma once
 
 #include <lookback/core/chunks.cuh>
 #include <lookback/dispatch/policy_scan.cuh>
+#include <lookback/strategy/fold_groups.cuh>
 #include <lookback/strategy/group_aggregates.cuh>
 
 #include <cstdint>
@@ -77,9 +78,10 @@ inline bool is_pinned(const void *first, std::size_t bytes) {
     thrust::cuda_cub::throw_on_error(cudaPointerGetAttributes(&attributes, place),
                                      "lookback::out_of_core: asking where the elements are");
     if (attributes.type == cudaMemoryTypeDevice)
-      throw std::invalid_argument("lookback::out_of_core: the elements and the results must be in "
-                                  "host memory, and one of them is in the memory of a device. "
-                                  "lookback::inclusive_scan and lookback::exclusive_scan scan there");
+      throw std::invalid_argument(
+          "lookback::out_of_core: the elements and the results must be in "
+          "host memory, and one of them is in the memory of a device. "
+          "lookback::inclusive_scan and lookback::exclusive_scan scan there");
     if (attributes.type == cudaMemoryTypeUnregistered) return false;
   }
   return true;
@@ -127,15 +129,19 @@ public:
     check(cudaMemcpyAsync(to, output(slot), static_cast<std::size_t>(items) * sizeof(Out),
                           cudaMemcpyDefault, of(chunk_queue::output)));
   }
-  /// The aggregates of the chunk's groups extend the prefix before the scan overwrites the elements.
+  /// The prefix is extended before the scan overwrites the elements.
   void scan(int slot, std::int64_t items, bool is_first, bool is_last) {
-    T *const prefix = at_.prefixes + turn_, *const next = at_.prefixes + (turn_ ^ 1);
-    const bool has_prefix = HasInitial || !is_first;
-    if (!is_last) extend_prefix(slot, items, has_prefix ? prefix : nullptr, next);
-    if (has_prefix)
-      scan(make_(input(slot), output(slot), known(prefix)), items);
-    else if constexpr (!HasInitial)
-      scan(make_(input(slot), output(slot)), items);
+    T *const next = at_.prefixes + (turn_ ^ 1);
+    const known prefix(at_.prefixes + turn_);
+    if (HasInitial || !is_first) {
+      const auto problem = make_(input(slot), output(slot), prefix);
+      if (!is_last) extend_prefix(problem, items, next);
+      scan(problem, items);
+    } else if constexpr (!HasInitial) {
+      const auto problem = make_(input(slot), output(slot));
+      if (!is_last) extend_prefix(problem, items, next);
+      scan(problem, items);
+    }
     turn_ ^= 1;
   }
   void after(chunk_queue queue, chunk_queue other) {
@@ -167,9 +173,9 @@ private:
     at.outputs = in_place ? reinterpret_cast<Out *>(at.inputs) : memory.take<Out>(items);
     at.totals = memory.take<T>(static_cast<std::uint64_t>(length / group_elements<shape> + 1));
     at.prefixes = memory.take<T>(2);
-    at.of_totals = memory.take<char>(
-        aggregates::storage(problem.over({static_cast<std::uint64_t>(length)})) +
-        temporary_memory::alignment);
+    at.of_totals =
+        memory.take<char>(aggregates::storage(problem.over({static_cast<std::uint64_t>(length)})) +
+                          temporary_memory::alignment);
     at.scan_bytes = storage_of_scan(problem, length);
     if constexpr (!HasInitial)
       at.scan_bytes = std::max(at.scan_bytes, storage_of_scan(make(nullptr, nullptr), length));
@@ -191,17 +197,19 @@ private:
   template <class Problem>
   void scan(const Problem &problem, std::int64_t items) {
     std::size_t bytes = at_.scan_bytes;
-    check(strategies<>::scan(at_.of_scan, bytes, problem, items,
-                             launcher(of(chunk_queue::scan))));
+    check(strategies<>::scan(at_.of_scan, bytes, problem, items, launcher(of(chunk_queue::scan))));
   }
-  void extend_prefix(int slot, std::int64_t items, const T *prefix, T *next) {
+  /// *next <- the prefix of the chunk, if there is one, and the aggregates of its groups.
+  template <class Problem>
+  void extend_prefix(const Problem &problem, std::int64_t items, T *next) {
     launcher launch(of(chunk_queue::scan));
     temporary_memory memory(at_.of_totals);
-    const auto problem = make_(input(slot), output(slot), known(prefix))
-                             .over({static_cast<std::uint64_t>(items)});
-    aggregates::run(problem, 0, at_.totals, memory, launch);
-    fold_groups(problem.op, prefix, at_.totals,
-                static_cast<unsigned>(items / group_elements<shape>), next, launch);
+    const auto groups = static_cast<std::uint64_t>(items / group_elements<shape>);
+    aggregates::run(problem.over({static_cast<std::uint64_t>(items)}), 0, at_.totals, memory,
+                    launch);
+    fold_groups(
+        problem.op, problem.initial, at_.totals, groups, 1, [=](int) { return groups; },
+        static_cast<const T *>(nullptr), next, launch);
     check(launch.status());
   }
 

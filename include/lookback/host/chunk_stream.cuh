@@ -62,7 +62,8 @@ public:
     if constexpr (std::is_pointer<Iterator>::value)
       std::copy(first_ + at + begin, first_ + at + end, to + begin);
     else
-      for (std::int64_t i = begin; i < end; ++i) construct(to[i], static_cast<Value>(first_[at + i]));
+      for (std::int64_t i = begin; i < end; ++i)
+        construct(to[i], static_cast<Value>(first_[at + i]));
   }
   /// The buffer of the slot -> the elements from `at` on.
   void empty(std::int64_t at, std::int64_t items, int slot, std::size_t which) const {
@@ -94,7 +95,7 @@ public:
   void run() {
     struct idle_at_the_end {
       Device &device;
-      ~idle_at_the_end() { device.drain(); }
+      ~idle_at_the_end() { device.drain(); } // mutant: chunk-drain
     } const idle{device_};
     for (std::int64_t k = 0; k < chunks_.count() + slots_; ++k) {
       const std::int64_t before = k - slots_; // the slot's chunk before k
