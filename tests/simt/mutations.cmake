@@ -277,6 +277,13 @@ mutation("the total of a group without its last tile"
 mutation("the next tile fetched to the stage that is reduced"
          REPLACE reduction-next "(i + 1) % stages" "i % stages")
 
+mutations_of(races_distributed.cpp)
+mutation("aggregates folded before they are fetched" DELETE fold-chunk)
+mutation("the prefix of a body without its head" DELETE fold-own)
+mutation("results of a head written before the shard" REPLACE head-output "i_ >= 0" "i_ >= -1")
+mutation("a head without the open items before the shard"
+         REPLACE head-known "layout_.open_items(rank)" "0")
+
 # ---- the wave ------------------------------------------------------------------------------------
 mutations_of(races_wave.cpp)
 mutation("a wave without the cooperative guarantee" DELETE resident)

@@ -304,17 +304,6 @@ private:
   growing_tile<T, shape> tile_; // in which the shard begins
 };
 
-/// Calls `work()`. If it throws, the calls of the other ranks end, too.
-template <class Communicator, class Work>
-auto for_all_ranks(const Communicator &ranks, Work work) {
-  try {
-    return work();
-  } catch (...) {
-    ranks.abort();
-    throw;
-  }
-}
-
 /// Scans the n elements of the problem that `make(0)` describes, as the shard of this rank.
 /// `make(at)` describes those from `at` on.
 template <class Communicator, class Make>
