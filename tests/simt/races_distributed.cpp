@@ -57,9 +57,13 @@ void scan_shards(test::trial &one, const std::vector<std::uint64_t> &cuts, Make 
   std::vector<shard> shards;
   std::vector<emulator::kernel> stream;
   test::emulated_launcher launch({}, one.schedule, stream);
+  // In any order: none may depend on what others do in the same step.
   const auto on_all_ranks = [&](auto step) {
-    for (shard &each : shards) {
-      step(each);
+    std::vector<shard *> order;
+    for (shard &each : shards) order.push_back(&each);
+    std::shuffle(order.begin(), order.end(), one.random);
+    for (shard *each : order) {
+      step(*each);
       if (!stream.empty()) emulator::run(one.schedule, stream);
       stream.clear();
     }

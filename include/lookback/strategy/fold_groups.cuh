@@ -129,7 +129,7 @@ void stage_items(const Input &from, std::uint64_t count, Item *to, Launch &launc
   if (count == 0) return;
   const std::uint64_t blocks = (count - 1) / 256 + 1;
   const auto kernel = stage_items_kernel<Input, Item>;
-  launch(kernel, block_shape{256, 0}, launch_grid{blocks < 512 ? blocks : 512}, from, count, to);
+  launch(kernel, block_shape{256, 0}, launch_grid{blocks < 64 ? blocks : 64}, from, count, to);
 }
 
 /// Enqueues folds of `rows` rows of gathered aggregates, count(r) of row r.
