@@ -112,7 +112,7 @@ void scans(const machine &m, const char *type, double slower_copy, double both) 
                                                             reinterpret_cast<T *>(m.pageable_out);
   std::copy(in, in + n, from);
   std::fill_n(to, n, T{77});
-  for (const std::size_t mib : {0, 4, 8, 32}) {
+  for (const std::size_t mib : {0, 2, 4, 16}) {
     out_of_core::options limits;
     limits.chunk_bytes = mib << 20;
     const std::string name = std::string(type) + " pageable, " +

@@ -25,10 +25,10 @@ namespace out_of_core {
 /// What a call may use, and whom it tells how far it is. An object without values is the default.
 /// @ingroup out_of_core_scans
 struct options {
-  /// At most so many bytes of device memory. 0: about 130 MiB.
+  /// At most so many bytes of device memory. 0: about 66 MiB.
   std::size_t device_bytes = 0;
   /// At most so many bytes of a chunk's elements, and of its results; rounded down to whole groups
-  /// of lookback::tree_shape (about 512 KB), at least one. 0: chosen by the call, at most 32 MiB.
+  /// of lookback::tree_shape (about 512 KB), at least one. 0: chosen by the call, at most 16 MiB.
   std::size_t chunk_bytes = 0;
   /// Called by the calling thread when the first `done` of `total` results have been written, after
   /// every chunk. May throw: the call then ends with that exception.
@@ -112,7 +112,9 @@ void stream_through_device(const thrust::cuda_cub::execution_policy<Derived> &ex
   constexpr std::int64_t group = group_elements<typename device_type::shape>;
   auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
   const bool staged = source.is_staged() || results.is_staged();
-  const std::size_t usual = std::size_t{staged ? 16u : 32u} << 20;
+  // H200, 4 GiB each way: chunks of 8 to 128 MiB of pinned memory differ by less than two runs do.
+  // Pageable memory reaches 11 GB/s by 4 MiB, 16 to 18 by 8 MiB, 15 by 16 MiB, 11 by 32 MiB.
+  const std::size_t usual = std::size_t{staged ? 8u : 16u} << 20;
   std::int64_t length = chunk_length<typename device_type::shape>(
       n, options.chunk_bytes > 0 ? options.chunk_bytes : usual, options.chunk_bytes > 0);
   length = std::min(length, (n + group - 1) / group * group);
@@ -229,7 +231,9 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 ///   scans on the threads of the CPU and needs no GPU.
 /// - *Memory*: pinned host memory (`cudaHostAlloc`, `cudaHostRegister`) and managed memory are
 ///   copied at the speed of the link. The elements of other memory and of other iterators pass
-///   through pinned buffers of the call, which up to 16 host threads fill and empty.
+///   through pinned buffers of the call, which up to 16 host threads fill and empty. That is slower
+///   than lookback::host on as many threads: pin memory that is scanned more than once, or scan it
+///   on the CPU.
 /// - *Iterators*: random access, used by the host. `result` may equal `first`; any other overlap is
 ///   undefined. With a CUDA policy, elements, results and accumulators are trivially copyable and
 ///   have less than 512 bytes.
@@ -240,7 +244,7 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 ///   its own, and returns when the results are written, with lookback::par_nosync, too. It cannot
 ///   be captured.
 /// - *Device memory*: from lookback's pool, or from the policy's allocator: four chunks of at most
-///   32 MiB (twice that, if elements and results differ in type), or `options.device_bytes`.
+///   16 MiB (twice that, if elements and results differ in type), or `options.device_bytes`.
 /// - *Errors*: `std::invalid_argument`, before anything is written, if the memory is a device's, or
 ///   if `options.device_bytes` is too small; the message has both numbers. `thrust::system_error`
 ///   with the CUDA status. Exceptions of iterators and of `options.progress` are rethrown. In all

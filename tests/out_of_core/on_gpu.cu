@@ -214,10 +214,12 @@ TEST_CASE("out_of_core: progress, and exceptions that leave nothing behind") {
   const host_buffer<float> x(test::random_values<float>(many, random), true), y(many, true);
   std::vector<float> expected(many);
   lookback::inclusive_scan(host, x.begin(), x.end(), expected.begin());
-  out_of_core::inclusive_scan(par, x.begin(), x.end(), y.begin()); // loads the kernels
+  out_of_core::options limits = in_chunks(group_bytes, 2);
+  // Kernels of both chunk sizes are loaded, and have the local memory that the context keeps.
+  out_of_core::inclusive_scan(par, x.begin(), x.end(), y.begin());
+  out_of_core::inclusive_scan(par, x.begin(), x.end(), y.begin(), limits);
   const std::size_t before = memory_in_use();
 
-  out_of_core::options limits = in_chunks(group_bytes, 2);
   std::int64_t done_before = 0, calls = 0;
   limits.progress = [&](std::int64_t done, std::int64_t total) {
     CHECK_EQ(total, static_cast<std::int64_t>(many));

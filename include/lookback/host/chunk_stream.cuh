@@ -36,7 +36,7 @@ namespace detail {
 /// host threads copy to or from.
 template <class Value, class Iterator>
 class host_side {
-  static constexpr std::int64_t piece = (std::int64_t{1} << 20) / sizeof(Value) + 1; // of a thread
+  static constexpr std::int64_t piece = (std::int64_t{1} << 18) / sizeof(Value) + 1; // of a thread
 
 public:
   /// Staged if `buffers` is not null: (slots, stride) elements.
