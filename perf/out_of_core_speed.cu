@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scans of host memory through a GPU beside plain copies over the same link, in the same run.
 //
-//   lookback_out_of_core_speed [GIB [REPETITIONS]]
-//
-// A row is the median time of a pass over GIB GiB (8 by default) and its bytes per second. `both`
-// copies GIB GiB in each direction at once, as a scan does. Every result is compared with a serial
-// sum at the end of each 1 MiB.
+// A row is the median time of a pass over 4 GiB and its bytes per second. `both at once` copies
+// 4 GiB in each direction, as a scan does. A result in 2^18 is compared with a serial sum.
 #include <lookback/execution_policy.cuh>
 #include <lookback/out_of_core.cuh>
 
@@ -28,8 +25,8 @@ double now() {
 }
 
 struct machine {
-  std::size_t bytes;
-  int repetitions;
+  std::size_t bytes = std::size_t{4} << 30;
+  int repetitions = 5;
   char *in, *out; // pinned host memory
   char *pageable_in, *pageable_out;
   char *device[2]; // of `part` bytes each
@@ -135,10 +132,8 @@ void scans(const machine &m, const char *type, double slower_copy, double both) 
 
 } // namespace
 
-int main(int argc, char **argv) {
+int main() {
   machine m{};
-  m.bytes = static_cast<std::size_t>(std::atof(argc > 1 ? argv[1] : "8") * 1024) << 20;
-  m.repetitions = argc > 2 ? std::atoi(argv[2]) : 5;
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     std::puts("skipped: no CUDA device");
