@@ -278,7 +278,7 @@ struct tuned_on_h200 {
     static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled
     // A selection reads the items of a tile twice, with little to compute or to write in between,
     // so the latency of its steps counts.
-    static constexpr int scanning_teams = selecting || placing ? LB_TEAMS : 1;
+    static constexpr int scanning_teams = selecting || placing ? 2 : 1;
     static constexpr int depth_at_most = stages - spare;
     static constexpr int wanted = loads && sizeof(T) > 4 ? 5 : tiles_for(wanted_depth);
     static constexpr int depth =
