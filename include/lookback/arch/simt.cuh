@@ -58,6 +58,15 @@ LOOKBACK_DEVICE int in_register(int value) {
   asm("" : "+r"(value));
   return value;
 }
+template <class T>
+LOOKBACK_DEVICE T *in_register(T *address) {
+  asm("" : "+l"(address));
+  return address;
+}
+template <class Iterator>
+LOOKBACK_DEVICE Iterator in_register(const Iterator &other) {
+  return other;
+}
 
 /// The block's dynamic shared memory, of the size given at the launch: the same object for every
 /// thread of the block.

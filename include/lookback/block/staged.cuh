@@ -182,13 +182,16 @@ struct staged_input<
   };
 };
 
-/// Bit k: a run begins with key k of the lane, of which `count` are valid. `left`: the key before
-/// the row. `first`: the lane has the first key of all.
+/// Bit k: a run begins with key k of the lane, of which `count` are valid. `left`: in the first
+/// lane, the key before the row; afterwards, the last key of the row. `first`: the lane has the
+/// first key of all.
 template <class Key, int E, class IsHead>
-LOOKBACK_DEVICE unsigned run_heads(const lane_vector<Key, E> &keys, const Key &left, bool first,
+LOOKBACK_DEVICE unsigned run_heads(const lane_vector<Key, E> &keys, Key &left, bool first,
                                    int count, IsHead is_head) {
-  const Key last_of_lane_below = simt::shuffle_up(keys.get(E - 1), 1);
-  Key before = simt::lane_index() == 0 ? left : last_of_lane_below;
+  const Key beside = simt::rotate_up(keys.get(E - 1));
+  Key before = beside;
+  if (simt::lane_index() == 0) before = left;
+  left = beside;
   unsigned heads = 0;
   LOOKBACK_UNROLL
   for (int k = 0; k < E; ++k) {

@@ -26,8 +26,8 @@ LOOKBACK_DEVICE side_bits run_sides(const Input &input, const lane_vector<Key, E
   side_bits sides;
   const int count = remaining < 0 ? 0 : remaining < E ? static_cast<int>(remaining) + 1 : E;
   const auto differ = [&](const Key &a, const Key &b) { return input.differ(a, b); };
-  sides.begins = run_heads(keys, *(row - (begins_all ? 0 : 1)),
-                           begins_all && simt::lane_index() == 0, count, differ);
+  Key left = *(row - (begins_all ? 0 : 1));
+  sides.begins = run_heads(keys, left, begins_all && simt::lane_index() == 0, count, differ);
   // The lane above knows whether a run begins with its first key; the last lane looks itself.
   const bool continues = remaining >= E; // there is a key behind those of the lane
   constexpr int row_elements = simt::warp_threads * E;
@@ -93,10 +93,15 @@ struct staged_input<runs_input<T, Which, Key *, Values, Equal, TileElements>,
           begins_(row == 0 && tile == 0) {}
     LOOKBACK_DEVICE key key_of(int k) const { return keys().get(k); }
     LOOKBACK_DEVICE T value_of(int k) const { return static_cast<T>(values().get(k)); }
-    /// The keys that begin a run, of which `count` are valid. Called like sides().
-    LOOKBACK_DEVICE unsigned heads(int count) const {
-      return run_heads(keys(), *(row_of_keys() - (begins_ ? 0 : 1)),
-                       begins_ && simt::lane_index() == 0, count,
+    /// The key before the row, or the first of all. Called like sides().
+    LOOKBACK_DEVICE key key_before() const { return *(row_of_keys() - (begins_ ? 0 : 1)); }
+    /// Whether the row is the first of all.
+    LOOKBACK_DEVICE bool begins_all() const { return begins_; }
+    /// The keys that begin a run, of which `count` are valid. `left`: the key before the row;
+    /// afterwards, that before the next row. `first`: the lane has the first key of all. Called by
+    /// all lanes of the warp.
+    LOOKBACK_DEVICE unsigned heads(int count, key &left, bool first) const {
+      return run_heads(keys(), left, first, count,
                        [&](const key &a, const key &b) { return input_.differ(a, b); });
     }
     /// Called by all lanes of the warp, before any warp of the tile writes to the stage.

@@ -127,8 +127,9 @@ struct staged_input<selectable<T *, by_run<T *, Equal, true>>, void> {
     /// Called by all lanes of the warp, before any of them writes to the stage.
     LOOKBACK_DEVICE unsigned kept(int count) const {
       auto which = input_.which();
+      item left = *(row_ - (begins_ ? 0 : 1));
       return run_heads(
-          items_, *(row_ - (begins_ ? 0 : 1)), begins_ && simt::lane_index() == 0, count,
+          items_, left, begins_ && simt::lane_index() == 0, count,
           [&](const item &before, const item &own) { return which.begins(before, own); });
     }
 

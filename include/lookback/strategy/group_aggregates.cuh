@@ -70,9 +70,10 @@ private:
         auto &next = shared.tiles[(i + 1) % stages]; // mutant: reduction-next
         input.template fetch<Aligned>(next, tile + 1, shape::tile_elements);
       }
+      constexpr bool is_last = false; // asked of runs alone
       const warp_rows<Problem, source, rows, true, Aligned> own(
-          problem, input, shared.tiles[i % stages], tile, lane, first_row, shape::tile_elements,
-          problem.sink.output);
+          problem, input, shared.tiles[i % stages], tile, is_last, lane, first_row,
+          shape::tile_elements, problem.sink.output);
       uninitialized_array<T, rows> vectors;
       reduce_rows(own, vectors, shared.row_aggregates[i], op, exchange);
     }

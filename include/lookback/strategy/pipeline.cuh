@@ -318,8 +318,8 @@ private:
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE auto rows_of(const warp_share &share, unsigned tile, int stage, int lane) {
     return warp_rows<Problem, look_ahead_source<Problem, Tuning>, rows, Full, Aligned>(
-        problem_, source_, shared_.tiles[stage], tile, lane, share.first_row,
-        valid_of(tile).of_tile, output_at(problem_, tile, share.first_item));
+        problem_, source_, shared_.tiles[stage], tile, tile + 1 == sequence_.tiles, lane,
+        share.first_row, valid_of(tile).of_tile, output_at(problem_, tile, share.first_item));
   }
 
   template <bool Full, bool Aligned>

@@ -66,8 +66,10 @@ public:
     const int lane = simt::lane_index(), warp = simt::warp_index();
     lane_exchange<T> exchange(shared.exchange[warp]);
     const auto output = output_at(problem, tile, warp * rows * shape::row_elements);
-    const fast_rows own_fast(problem, input, shared.tile, tile, lane, warp * rows, items, output);
-    const any_rows own(problem, input, shared.tile, tile, lane, warp * rows, items, output);
+    const fast_rows own_fast(problem, input, shared.tile, tile, is_last, lane, warp * rows, items,
+                             output);
+    const any_rows own(problem, input, shared.tile, tile, is_last, lane, warp * rows, items,
+                       output);
     const valid_items<shape, !some_other && fast_rows::full> valid{items};
     const tile_carry carry(problem, state, tile, is_last, shared.carry);
 

@@ -17,40 +17,33 @@ namespace detail {
 template <class T>
 using unsigned_sum = std::make_unsigned_t<T>;
 
-/// What a lane remembers of a row between the two passes: where runs begin, and `open`, the sum of
-/// what is before its vector, from the beginning of the newest run in the row, or from that of the
-/// row if no run begins in it before the vector.
+/// What a lane remembers of a row between the two passes: where runs begin, how many begin in the
+/// warp's share up to there, and the sum of what the share has before the lane's vector.
 template <class T, int E, bool Ones>
 class kept_sum {
 public:
-  LOOKBACK_DEVICE kept_sum(kept_items heads, unsigned_sum<T> open) : heads_(heads), open_(open) {}
+  LOOKBACK_DEVICE kept_sum(kept_items heads, unsigned_sum<T> before)
+      : heads_(heads), before_(before) {}
   LOOKBACK_DEVICE kept_items heads() const { return heads_; }
-  LOOKBACK_DEVICE unsigned_sum<T> open() const { return open_; }
+  /// `first`: index in the share of the first item of the vector.
+  LOOKBACK_DEVICE unsigned_sum<T> before(int) const { return before_; }
 
 private:
   kept_items heads_;
-  unsigned_sum<T> open_;
+  unsigned_sum<T> before_;
 };
-/// The same for sums of ones, packed into one word: registers are scarce.
+/// The same for sums of ones: the sum is the index of the vector's first item.
 template <class T, int E>
 class kept_sum<T, E, true> {
-  static constexpr int number_bits = 10; // of a number of items in a row
-  static_assert(simt::warp_threads * E < 1 << number_bits, "a number of items must fit");
-  using word = std::conditional_t<E + 2 * number_bits <= 32, std::uint32_t, std::uint64_t>;
-
 public:
-  LOOKBACK_DEVICE kept_sum(kept_items heads, unsigned open)
-      : word_(word{heads.bits()} | word{heads.through()} << E | word{open} << (E + number_bits)) {}
-  LOOKBACK_DEVICE kept_items heads() const {
-    return {static_cast<unsigned>(word_) & ((1u << E) - 1),
-            static_cast<unsigned>(word_ >> E) & ((1u << number_bits) - 1)};
-  }
-  LOOKBACK_DEVICE unsigned open() const {
-    return static_cast<unsigned>(word_ >> (E + number_bits));
+  LOOKBACK_DEVICE kept_sum(kept_items heads, unsigned_sum<T>) : heads_(heads) {}
+  LOOKBACK_DEVICE kept_items heads() const { return heads_; }
+  LOOKBACK_DEVICE unsigned_sum<T> before(int first) const {
+    return static_cast<unsigned_sum<T>>(first);
   }
 
 private:
-  word word_;
+  kept_items heads_;
 };
 
 /// Whether a problem sums ones.
@@ -69,7 +62,7 @@ struct lane_state_of<Problem, std::enable_if_t<subtracts_sums<Problem>>> {
 template <class Sum>
 struct lane_sums {
   Sum all;     // of its vector
-  Sum tail;    // of its vector from the last head on, or of all of it
+  Sum head;    // of its vector before the last head; 0 if it has none
   Sum through; // of the row up to the end of the vector, once scanned
 };
 /// Sums of a vector's first `count` items.
@@ -78,13 +71,12 @@ LOOKBACK_DEVICE lane_sums<Sum> sums_of(const Vector &vector, unsigned heads, int
   lane_sums<Sum> sums{};
   if constexpr (Ones) {
     sums.all = static_cast<Sum>(count);
-    sums.tail = static_cast<Sum>(heads != 0 ? count - simt::highest_bit(heads) : count);
+    sums.head = static_cast<Sum>(heads != 0 ? simt::highest_bit(heads) : 0);
   } else {
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k) {
-      const auto x = k < count ? static_cast<Sum>(vector.value_of(k)) : Sum{0};
-      sums.all = static_cast<Sum>(sums.all + x);
-      sums.tail = (heads >> k & 1) != 0 ? x : static_cast<Sum>(sums.tail + x);
+      if ((heads >> k & 1) != 0) sums.head = sums.all;
+      if (k < count) sums.all = static_cast<Sum>(sums.all + static_cast<Sum>(vector.value_of(k)));
     }
   }
   return sums;
@@ -107,8 +99,7 @@ LOOKBACK_DEVICE void scan_sums(lane_sums<Sum> (&sums)[Count], int lane) {
   }
 }
 
-/// Finds where runs begin in the warp's rows, and sums their values. The last lane writes the
-/// aggregates of full rows to `row_aggregates`.
+/// Finds where runs begin in the warp's rows, and sums their values.
 template <class Rows, class T, int E, bool Ones, int Count, int TileRows, class Operator>
 LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
                                  uninitialized_array<kept_sum<T, E, Ones>, Count> &kept,
@@ -116,33 +107,39 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
                                  run_operator<T, Operator> &, lane_exchange<run_prefix<T>> &) {
   using shape = typename Rows::shape;
   using sum = unsigned_sum<T>;
-  const int lane = rows.lane;
-  unsigned heads[Count];
+  unsigned heads[Count], heads_before[Count], starts[Count + 1];
   lane_sums<sum> sums[Count];
   row_counts<Count, shape::row_elements> counts;
+  auto left = rows.read(0, rows.lane_items(0)).key_before();
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
     const int count = rows.lane_items(i);
     const auto vector = rows.read(i, count);
-    heads[i] = vector.heads(count);
+    const bool first = i == 0 && rows.lane == 0 && vector.begins_all();
+    heads[i] = vector.heads(count, left, first);
     sums[i] = sums_of<E, Ones, sum>(vector, heads[i], count);
     counts.set(i, simt::count_bits(heads[i]));
   }
-  counts.scan(lane);
-  scan_sums<E, Ones>(sums, lane);
+  counts.scan(rows.lane, heads_before, starts);
+  scan_sums<E, Ones>(sums, rows.lane);
+  sum all = 0, newest = 0; // of the rows so far, and before the newest head of the lanes `with_it`
+  unsigned with_it = 1;
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
-    const unsigned below = simt::ballot(heads[i] != 0) & ((1u << lane) - 1);
-    const auto to_head = static_cast<sum>(sums[i].through - sums[i].tail),
-               to_newest = simt::shuffle(to_head, below != 0 ? simt::highest_bit(below) : 0);
-    auto open = static_cast<sum>(sums[i].through - sums[i].all);
-    if (below != 0) open = static_cast<sum>(open - to_newest); // mutant: sums-newest
-    construct(kept[i], kept_sum<T, E, Ones>(kept_items(heads[i], counts.get(i)), open));
-    if (lane == shape::row_vectors - 1 && lane < rows.vectors(i)) {
-      const auto last = static_cast<sum>(heads[i] != 0 ? sums[i].tail : open + sums[i].all);
-      construct(row_aggregates[rows.row(i)], run_prefix<T>{static_cast<T>(last), counts.get(i)});
+    const auto before = static_cast<sum>(all + sums[i].through - sums[i].all); // mutant: sums-above
+    construct(kept[i], kept_sum<T, E, Ones>(kept_items(heads[i], heads_before[i]), before));
+    const unsigned with_heads = simt::ballot(heads[i] != 0);
+    if (with_heads != 0) {
+      with_it = with_heads; // mutant: sums-newest
+      newest = static_cast<sum>(before + sums[i].head);
     }
+    const sum of_row = Ones ? static_cast<sum>(rows.items(i))
+                            : simt::broadcast(sums[i].through, simt::warp_threads - 1);
+    all = static_cast<sum>(all + of_row);
   }
+  const auto open = static_cast<sum>(all - simt::shuffle(newest, simt::highest_bit(with_it)));
+  write_aggregate(rows, row_aggregates, run_prefix<T>{0, 0},
+                  run_prefix<T>{static_cast<T>(open), starts[Count]});
 }
 
 /// The second pass over the rows of a warp.
@@ -154,158 +151,155 @@ class placed_sums {
   using shape = typename Rows::shape;
   static constexpr int E = shape::vector_elements, count = Rows::count;
   static constexpr int keys = source::arrays - 1; // the array of the keys; array 0 has the values
+  using key = typename source::template element<keys>;
   using kept_type = uninitialized_array<Kept, count>;
-
-  using output = typename problem::output_type;
-  using firsts_type = std::decay_t<decltype(std::declval<const output &>().firsts())>;
-  using lasts_type = std::decay_t<decltype(std::declval<const output &>().lasts())>;
-  using first_type = typename output_value<firsts_type, T>::type;
-  using last_type = typename output_value<lasts_type, T>::type;
-  template <int A>
-  using element = typename source::template element<A>;
-  /// Whether results can pass through the warp's rows in shared memory: no other warp reads there.
-  static constexpr bool fit =
-      Rows::aligned && fits_room<firsts_type, element<keys>> && fits_room<lasts_type, element<0>>;
-  static constexpr bool even = sizeof(first_type) == sizeof(last_type) && sizeof(first_type) <= 8;
+  static constexpr bool even = sizeof(key) == sizeof(sum);
   static constexpr std::size_t pair_alignment = // so that one access has all of an even pair
-      even                                       ? 2 * sizeof(first_type)
-      : alignof(first_type) < alignof(last_type) ? alignof(last_type)
-                                                 : alignof(first_type);
-  /// What the first element of a run writes: its key, and the sum of the run before it.
-  struct alignas(pair_alignment) pair {
-    first_type first;
-    last_type last;
+      even                          ? 2 * sizeof(sum)
+      : alignof(key) < alignof(sum) ? alignof(sum)
+                                    : alignof(key);
+  /// What the warp gathers of a run that begins in its share: the key, and the sum of the items of
+  /// the share before it.
+  struct alignas(pair_alignment) beginning {
+    key first;
+    sum before;
   };
-  /// Pairs for which there is room.
-  static constexpr unsigned pairs =
-      count * shape::row_elements * sizeof(element<keys>) / sizeof(pair);
+  /// Beginnings for which there is room in the place of the keys, beside the one before them.
+  static constexpr unsigned room_items =
+      count * shape::row_elements * sizeof(key) / sizeof(beginning) - 1;
 
 public:
-  /// `before`: runs that begin to the left of the warp's share. `starts[i]`: those that begin in it
-  /// before row i. `last`: index in the share of the last item of all, or -1 if it is elsewhere.
-  LOOKBACK_DEVICE placed_sums(const Rows &rows, std::uint64_t before,
-                              const unsigned (&starts)[count + 1], const kept_type &kept, int last)
-      : rows_(rows), output_(rows.problem.sink.output), before_(before), starts_(starts),
-        kept_(kept), last_(last) {}
+  /// `before`: runs that begin to the left of the warp's share. `open`: the sum of what is before
+  /// the share, from where its run begins.
+  LOOKBACK_DEVICE placed_sums(const Rows &rows, std::uint64_t before, sum open,
+                              const kept_type &kept)
+      : rows_(rows), before_(before), open_(open), kept_(kept),
+        begun_(simt::broadcast(kept[count - 1].heads().through(), simt::warp_threads - 1)) {}
 
-  /// `open[i]`: the sum of what is before the lane's vector of row i, from where its run begins.
-  LOOKBACK_DEVICE void run(const sum (&open)[count]) const {
-    if constexpr (fit)
-      if (LOOKBACK_LIKELY(is_multiple(output_.firsts()) && is_multiple(output_.lasts())))
-        return through_room(open);
-    one_by_one(open);
+  /// Runs that begin in the share.
+  LOOKBACK_DEVICE unsigned begun() const { return begun_; }
+
+  LOOKBACK_DEVICE void run() const {
+    // The sum of the share before the run that is the newest in front of it.
+    auto newest = static_cast<sum>(0 - open_);
+    if (begun_ > 0) newest = Rows::aligned ? through_room(newest) : one_by_one(newest);
+    store_last(newest);
   }
 
 private:
-  LOOKBACK_DEVICE const auto &written() const { return output_.written(); }
-  /// Calls take(k, value) for every head of a lane's vector with the sum of the run before it. The
-  /// lane of the last item of all stores the sum of the last run.
+  /// Calls take(k, before) for every head of a lane's vector, with the sum of the share before it.
   template <class Vector, class Take>
-  LOOKBACK_DEVICE void scan(const Vector &vector, int i, sum open, Take take) const {
+  LOOKBACK_DEVICE void for_heads(const Vector &vector, int i, Take take) const {
     const unsigned heads = kept_[i].heads().bits();
+    sum before = kept_[i].before(i * shape::row_elements + rows_.lane * E);
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k) {
-      if (k >= rows_.lane_items(i)) continue;
-      const auto x = static_cast<sum>(vector.value_of(k));
-      const bool anew = (heads >> k & 1) != 0;
-      if (anew) take(k, static_cast<T>(open));
-      open = anew ? x : static_cast<sum>(open + x); // mutant: sums-anew
+      if ((heads >> k & 1) != 0) take(k, before);
+      if (k + 1 < E)
+        before = static_cast<sum>(before + static_cast<sum>(vector.value_of(k))); // mutant: sums-in
     }
-    const int last = last_ - i * shape::row_elements;
-    if (last >= 0 && last / E == rows_.lane)
-      output_.lasts()[static_cast<std::ptrdiff_t>(before_ + starts_[count]) - 1] =
-          written().last(rows_.first_item() + last_, static_cast<T>(open)); // mutant: sums-last
   }
-  /// Rank, among the runs that begin in the share, of the first one of the lane's vector.
-  LOOKBACK_DEVICE unsigned rank_of_first(int i) const {
-    return starts_[i] + kept_[i].heads().before();
+  /// Stores the key of the run of rank `rank`, and the sum of the run before it.
+  LOOKBACK_DEVICE void store(std::uint64_t rank, const key &first, sum of_previous) const {
+    const auto at = static_cast<std::ptrdiff_t>(rank);
+    const auto &output = rows_.problem.sink.output;
+    output.firsts()[at] = first;
+    if (rank > 0) output.lasts()[at - 1] = static_cast<T>(of_previous); // mutant: sums-none
+  }
+  /// The lane of the last item of all stores the sum of the last run. `newest`: the sum of the
+  /// share before that run.
+  LOOKBACK_DEVICE void store_last(sum newest) const {
+    const int last = rows_.last_of_all();
+    if (last < 0) return;
+    LOOKBACK_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const int item = i * shape::row_elements + rows_.lane * E, items = last + 1 - item;
+      if (items <= 0 || items > E) continue;
+      const auto vector = rows_.read(i, items);
+      sum through = kept_[i].before(item);
+      LOOKBACK_UNROLL
+      for (int k = 0; k < E; ++k)
+        if (k < items) through = static_cast<sum>(through + static_cast<sum>(vector.value_of(k)));
+      const auto run = static_cast<std::ptrdiff_t>(before_ + begun_) - 1;
+      rows_.problem.sink.output.lasts()[run] =
+          static_cast<T>(through - newest); // mutant: sums-last
+    }
   }
 
-  LOOKBACK_DEVICE void through_room(const sum (&open)[count]) const {
-    lane_vector<first_type, E> firsts[count];
+  /// Gathers the beginnings of runs in the place of the warp's keys, where each finds the one
+  /// before it. Returns the sum of the share before the last one.
+  LOOKBACK_DEVICE sum through_room(sum newest) const {
+    lane_vector<key, E> firsts[count];
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
       const auto vector = rows_.read(i, rows_.lane_items(i));
       LOOKBACK_UNROLL
-      for (int k = 0; k < E; ++k)
-        firsts[i].set(
-            k, static_cast<first_type>(written().first(rows_.lane_item(i) + k, vector.key_of(k))));
+      for (int k = 0; k < E; ++k) firsts[i].set(k, vector.key_of(k));
     }
-    if (LOOKBACK_LIKELY(starts_[count] <= pairs))
-      store_pairs(firsts, open);
-    else
-      store_vectors(firsts, open);
+    if (LOOKBACK_LIKELY(begun_ <= room_items)) return store_some<true>(firsts, 0, newest);
+    for (unsigned from = 0; from < begun_; from += room_items)
+      newest = store_some<false>(firsts, from, newest);
+    return newest;
   }
-  /// Calls take(i, k, value) for every head of the rows with the sum of the run before it.
-  template <class Take>
-  LOOKBACK_DEVICE void scan_all(const sum (&open)[count], Take take) const {
+  /// Stores the runs from `from` on for which there is room; `All`: those of all heads.
+  template <bool All>
+  LOOKBACK_DEVICE sum store_some(const lane_vector<key, E> (&firsts)[count], unsigned from,
+                                 sum newest) const {
+    auto *const room = reinterpret_cast<beginning *>(
+        rows_.source.template row_of<true, keys>(rows_.stage, rows_.first_row));
+    const unsigned some = All || begun_ - from < room_items ? begun_ - from : room_items;
+    simt::synchronize_warp(); // every lane has read what is there // mutant: beginnings-reuse
+    if (rows_.lane == 0) room[0].before = newest;
     LOOKBACK_UNROLL
-    for (int i = 0; i < count; ++i)
-      scan(rows_.read(i, rows_.lane_items(i)), i, open[i], [&](int k, const T &value) {
-        take(i, k, static_cast<last_type>(written().last(rows_.lane_item(i) + k - 1, value)));
+    for (int i = 0; i < count; ++i) {
+      unsigned rank = kept_[i].heads().before() - from;
+      beginning *to = room + 1 + static_cast<int>(rank);
+      for_heads(rows_.read(i, rows_.lane_items(i)), i, [&](int k, sum before) {
+        if (All || rank++ < some) construct(*to, beginning{firsts[i].get(k), before});
+        ++to;
       });
-  }
-  /// Stores keys and sums at once, if there is room for both in the place of the keys. They are
-  /// few, so there is little to gain by whole units.
-  LOOKBACK_DEVICE void store_pairs(const lane_vector<first_type, E> (&firsts)[count],
-                                   const sum (&open)[count]) const {
-    auto *const room = reinterpret_cast<pair *>(
-        rows_.source.template row_of<Rows::aligned, keys>(rows_.stage, rows_.first_row));
-    simt::synchronize_warp(); // every lane has read its keys // mutant: pairs-reuse
-    pair *at[count];
-    LOOKBACK_UNROLL
-    for (int i = 0; i < count; ++i) at[i] = room + rank_of_first(i);
-    scan_all(open, [&](int i, int k, const last_type &value) {
-      construct(*at[i]++, pair{firsts[i].get(k), value});
-    });
-    simt::synchronize_warp(); // mutant: pairs-results
-    for (unsigned j = static_cast<unsigned>(rows_.lane); j < starts_[count];
-         j += simt::warp_threads) {
-      const pair own = room[j];
-      const auto rank = static_cast<std::ptrdiff_t>(before_ + j);
-      output_.firsts()[rank] = own.first;
-      if (rank > 0) output_.lasts()[rank - 1] = own.last;
     }
-  }
-  /// Stores the keys, then the sums, in whole units.
-  LOOKBACK_DEVICE void store_vectors(const lane_vector<first_type, E> (&firsts)[count],
-                                     const sum (&open)[count]) const {
-    lane_vector<last_type, E> lasts[count]; // of the runs before these
-    scan_all(open, [&](int i, int k, const last_type &value) { lasts[i].set(k, value); });
-    const unsigned begun = starts_[count];
-    const auto to = static_cast<std::ptrdiff_t>(before_);
-    store_chosen<keys, false>(rows_, firsts, output_.firsts() + to, begun, [&](int i) {
-      return chosen_items{kept_[i].heads().bits(), rank_of_first(i)};
-    });
-    // No run is before the first of all.
-    const unsigned skipped = before_ == 0 ? 1 : 0; // mutant: sums-none
-    store_chosen<0, false>(
-        rows_, lasts, output_.lasts() + (to - 1 + skipped), begun - skipped, [&](int i) {
-          const unsigned first = rows_.lane == 0 && i == 0 ? skipped : 0;
-          return chosen_items{kept_[i].heads().bits() & ~first, rank_of_first(i) + first - skipped};
-        });
+    simt::synchronize_warp(); // mutant: beginnings-results
+    const auto to = static_cast<std::ptrdiff_t>(before_ + from);
+    const auto firsts_to = simt::in_register(rows_.problem.sink.output.firsts() + to);
+    const auto lasts_to = simt::in_register(rows_.problem.sink.output.lasts() + (to - 1));
+    const unsigned none = to == 0 ? 1 : 0; // no run is before the first of all
+    LOOKBACK_ROLLED
+    for (unsigned j = static_cast<unsigned>(rows_.lane); j < some; j += simt::warp_threads) {
+      const beginning own = room[1 + j];
+      firsts_to[j] = own.first;
+      if (j >= none) lasts_to[j] = static_cast<T>(own.before - room[j].before); // mutant: sums-none
+    }
+    return room[some].before;
   }
 
-  LOOKBACK_DEVICE void one_by_one(const sum (&open)[count]) const {
+  /// The same without room: rows that are not aligned share units with those of other warps.
+  LOOKBACK_DEVICE sum one_by_one(sum newest) const {
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
       const auto vector = rows_.read(i, rows_.lane_items(i));
-      const std::ptrdiff_t item = rows_.lane_item(i);
-      auto rank = static_cast<std::ptrdiff_t>(before_ + rank_of_first(i));
-      scan(vector, i, open[i], [&](int k, const T &value) {
-        output_.firsts()[rank] = written().first(item + k, vector.key_of(k));
-        if (rank > 0) output_.lasts()[rank - 1] = written().last(item + k - 1, value);
-        ++rank;
+      const unsigned with_heads = simt::ballot(kept_[i].heads().bits() != 0),
+                     below = with_heads & ((1u << rows_.lane) - 1);
+      sum last{}; // before the lane's last head
+      for_heads(vector, i, [&](int, sum before) { last = before; });
+      const sum beside = simt::shuffle(last, below != 0 ? simt::highest_bit(below) : 0);
+      sum previous = below != 0 ? beside : newest; // mutant: sums-beside
+      std::uint64_t rank = before_ + kept_[i].heads().before();
+      for_heads(vector, i, [&](int k, sum before) {
+        store(rank++, vector.key_of(k), static_cast<sum>(before - previous));
+        previous = before;
       });
+      last = simt::shuffle(last, with_heads != 0 ? simt::highest_bit(with_heads) : 0);
+      if (with_heads != 0) newest = last; // mutant: sums-next
     }
+    return newest;
   }
 
   const Rows &rows_;
-  const output &output_;
   const std::uint64_t before_;
-  const unsigned (&starts_)[count + 1];
+  const sum open_;
   const kept_type &kept_;
-  const int last_;
+  const unsigned begun_;
 };
 
 /// Places the results of the warp's rows, from the prefix of the tile, `row_prefix(row)`, which
@@ -317,28 +311,16 @@ LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<run_prefix<T>> &pre
                                const uninitialized_array<kept_sum<T, E, Ones>, Count> &kept, bool,
                                run_operator<T, Operator> &, lane_exchange<run_prefix<T>> &) {
   using sum = unsigned_sum<T>;
-  run_prefix<T> left{0, 0}; // of the tile
+  run_prefix<T> left{0, 0}, above{0, 0}; // of the tile, and of the rows of the tile before these
   if (prefix.exists()) left = prefix.value();
-  std::uint64_t before = left.runs;
-  unsigned starts[Count + 1];
-  starts[0] = 0;
-  sum open[Count];
-  LOOKBACK_UNROLL
-  for (int i = 0; i < Count; ++i) {
-    run_prefix<T> above{0, 0}; // of the rows of the tile before this one
-    if (rows.row(i) > 0) above = row_prefix(rows.row(i));
-    if (i == 0) before += above.runs;
-    open[i] = static_cast<sum>(kept[i].open());
-    if (kept[i].heads().before() == 0) { // mutant: sums-beside
-      open[i] = static_cast<sum>(open[i] + static_cast<sum>(above.value));
-      if (above.runs == 0) open[i] = static_cast<sum>(open[i] + static_cast<sum>(left.value));
-    }
-    starts[i + 1] = starts[i] + simt::broadcast(kept[i].heads().through(), simt::warp_threads - 1);
-  }
-  const int last = rows.last_of_all();
-  placed_sums<Rows, kept_sum<T, E, Ones>, T>(rows, before, starts, kept, last).run(open);
-  if (last >= 0 && rows.lane == 0)
-    rows.problem.sink.set_number(before + starts[Count]); // mutant: sums-total
+  if (rows.first_row > 0) above = row_prefix(rows.first_row);
+  auto open = static_cast<sum>(above.value);
+  if (above.runs == 0) open = static_cast<sum>(open + static_cast<sum>(left.value));
+  const std::uint64_t before = left.runs + above.runs;
+  const placed_sums<Rows, kept_sum<T, E, Ones>, T> placed(rows, before, open, kept);
+  placed.run();
+  if (rows.last_of_all() >= 0 && rows.lane == 0)
+    rows.problem.sink.set_number(before + placed.begun()); // mutant: sums-total
 }
 
 } // namespace detail

@@ -82,7 +82,8 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
     begun[i] = simt::ballot(sides[i].begins != 0) << (simt::warp_threads - 1 - lane);
     counts.set(i, simt::count_bits(sides[i].begins));
   }
-  counts.scan(lane);
+  unsigned before[Count], starts[Count + 1];
+  counts.scan(lane, before, starts);
   LOOKBACK_UNROLL
   for (int distance = 1; distance < network::lanes; distance *= 2) {
     LOOKBACK_UNROLL
@@ -95,7 +96,7 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
   }
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
-    const unsigned through = counts.get(i);
+    const unsigned through = before[i] - starts[i] + simt::count_bits(sides[i].begins);
     construct(kept[i], kept_runs<T, E>(values[i], sides[i], through));
     if (lane == shape::row_vectors - 1 && lane < rows.vectors(i))
       construct(row_aggregates[rows.row(i)], run_prefix<T>{values[i], through});

@@ -43,8 +43,7 @@ LOOKBACK_DEVICE decltype(auto) item_of(const Vector &vector, int k) {
     return (vector.get(k).item);
 }
 
-/// Asks which items of the warp's rows are kept, and counts them. The last lane writes the
-/// aggregates of the rows to `row_aggregates`.
+/// Asks which items of the warp's rows are kept, and counts them.
 template <class Rows, class T, int Count, int TileRows, class Operator>
 LOOKBACK_DEVICE void reduce_rows(const Rows &rows, uninitialized_array<kept_items, Count> &kept,
                                  uninitialized_array<T, TileRows> &row_aggregates, Operator &,
@@ -59,13 +58,11 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows, uninitialized_array<kept_item
     bits[i] = kept_bits<problem>(rows.read(i, count), count);
     counts.set(i, simt::count_bits(bits[i]));
   }
-  counts.scan(rows.lane);
+  unsigned before[Count], starts[Count + 1];
+  counts.scan(rows.lane, before, starts);
   LOOKBACK_UNROLL
-  for (int i = 0; i < Count; ++i) {
-    const unsigned through = counts.get(i);
-    construct(kept[i], kept_items(bits[i], through));
-    if (rows.lane == shape::row_vectors - 1) construct(row_aggregates[rows.row(i)], T{through});
-  }
+  for (int i = 0; i < Count; ++i) construct(kept[i], kept_items(bits[i], before[i]));
+  write_aggregate(rows, row_aggregates, T{0}, T{starts[Count]});
 }
 
 /// The second pass over the rows of a warp.
@@ -82,12 +79,14 @@ class placed_rows {
   static constexpr bool fit = Rows::aligned && fits_room<output, typename source::first_type>;
 
 public:
-  /// `before`: kept items to the left of the warp's share. `starts[i]`: those of the share before
-  /// row i.
+  /// `before`: kept items to the left of the warp's share.
   LOOKBACK_DEVICE placed_rows(const Rows &rows, std::uint64_t before,
-                              const unsigned (&starts)[count + 1],
                               const uninitialized_array<kept_items, count> &kept)
-      : rows_(rows), before_(before), starts_(starts), kept_(kept) {}
+      : rows_(rows), before_(before), kept_(kept),
+        items_(simt::broadcast(kept[count - 1].through(), simt::warp_threads - 1)) {}
+
+  /// Kept items of the share.
+  LOOKBACK_DEVICE unsigned items() const { return items_; }
 
   LOOKBACK_DEVICE void run() const {
     if constexpr (fit) {
@@ -100,9 +99,6 @@ public:
   }
 
 private:
-  /// Where the lane's vector of row i begins among the kept items of the share.
-  LOOKBACK_DEVICE unsigned kept_before(int i) const { return starts_[i] + kept_[i].before(); }
-
   LOOKBACK_DEVICE void through_room() const {
     const sink &to = rows_.problem.sink;
     lane_vector<stored, E> results[count];
@@ -115,11 +111,11 @@ private:
         results[i].set(k, static_cast<stored>(item_of<problem>(vector, k)));
       all += rows_.items(i);
     }
-    const unsigned kept = starts_[count], rejected = static_cast<unsigned>(all) - kept;
+    const unsigned kept = items_, rejected = static_cast<unsigned>(all) - kept;
     if (kept > 0)
       store_chosen<0, false>(rows_, results, to.output + static_cast<std::ptrdiff_t>(before_), kept,
                              [&](int i) {
-                               return chosen_items{kept_[i].bits(), kept_before(i)};
+                               return chosen_items{kept_[i].bits(), kept_[i].before()};
                              });
     if constexpr (sink::places_rejected) {
       constexpr bool reversed = decltype(to.rejected)::reversed;
@@ -131,7 +127,7 @@ private:
             to.rejected.output + to.rejected.place(rank + (reversed ? rejected - 1 : 0)), rejected,
             [&](int i) {
               const unsigned left = static_cast<unsigned>(i * shape::row_elements + rows_.lane * E),
-                             before = left - kept_before(i);
+                             before = left - kept_[i].before();
               return chosen_items{~kept_[i].bits() & ((1u << rows_.lane_items(i)) - 1),
                                   reversed ? rejected - 1 - before : before};
             });
@@ -142,7 +138,7 @@ private:
     for (int i = 0; i < count; ++i) {
       const int items = rows_.lane_items(i);
       const auto vector = rows_.read(i, items);
-      std::uint64_t through = before_ + kept_before(i);
+      std::uint64_t through = before_ + kept_[i].before();
       const auto item = static_cast<std::uint64_t>(rows_.lane_item(i));
       LOOKBACK_UNROLL
       for (int k = 0; k < E; ++k) {
@@ -157,31 +153,23 @@ private:
 
   const Rows &rows_;
   const std::uint64_t before_;
-  const unsigned (&starts_)[count + 1];
   const uninitialized_array<kept_items, count> &kept_;
+  const unsigned items_;
 };
 
 /// Places the items of the warp's rows, from the number of kept items to the left of the tile, and
-/// `row_prefix(row)`, which returns R(row - 1). The warp of the last row passes on the total.
+/// `row_prefix(row)`, which returns R(row - 1). The warp of the last item passes on the total.
 template <bool, class Rows, class T, int Count, class RowPrefix, class Operator>
 LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<T> &prefix, RowPrefix row_prefix,
                                const uninitialized_array<kept_items, Count> &kept, bool, Operator &,
                                lane_exchange<T> &) {
-  using shape = typename Rows::shape;
-  const auto kept_in_rows = [&](int row) { // of the tile, before row `row`
-    const T through = row_prefix(row);
-    return row > 0 ? static_cast<unsigned>(through.items) : 0;
-  };
-  const unsigned left = kept_in_rows(rows.first_row);
-  const std::uint64_t before = (prefix.exists() ? prefix.value().items : 0) + left;
-  unsigned starts[Count + 1];
-  starts[0] = 0;
-  LOOKBACK_UNROLL
-  for (int i = 1; i <= Count; ++i) starts[i] = kept_in_rows(rows.row(i)) - left;
-  placed_rows<Rows>(rows, before, starts, kept).run();
-  if (rows.first_row + Count == shape::tile_rows && rows.lane == 0 &&
-      rows.tile + 1 == rows.problem.tiles())
-    rows.problem.sink.set_total({before + starts[Count]}); // mutant: kept-total
+  std::uint64_t before = prefix.exists() ? prefix.value().items : 0;
+  const T above = row_prefix(rows.first_row);
+  if (rows.first_row > 0) before += above.items;
+  const placed_rows<Rows> placed(rows, before, kept);
+  placed.run();
+  if (rows.last_of_all() >= 0 && rows.lane == 0)
+    rows.problem.sink.set_total({before + placed.items()}); // mutant: kept-total
 }
 
 } // namespace detail

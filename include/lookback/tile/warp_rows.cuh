@@ -42,15 +42,16 @@ struct warp_rows {
   static constexpr bool full = Full, aligned = Aligned;
 
   LOOKBACK_DEVICE warp_rows(const Problem &problem_, const Source &source_, unsigned char *stage_,
-                            unsigned tile_, int lane_, int first_row_, int valid_,
-                            typename Problem::output_type output_)
-      : problem(problem_), source(source_), stage(stage_), tile(tile_), lane(lane_),
-        first_row(first_row_), valid{valid_}, output(output_) {}
+                            unsigned tile_, bool is_last_tile_, int lane_, int first_row_,
+                            int valid_, typename Problem::output_type output_)
+      : problem(problem_), source(source_), stage(stage_), tile(tile_), is_last_tile(is_last_tile_),
+        lane(lane_), first_row(first_row_), valid{valid_}, output(output_) {}
 
   const Problem &problem;
   const Source &source;
   unsigned char *const stage;
   const unsigned tile;
+  const bool is_last_tile; // of all
   const int lane, first_row;
   const valid_items<shape, Full> valid;
   const typename Problem::output_type output; // (Count, row_elements)
@@ -71,9 +72,10 @@ struct warp_rows {
   }
   /// Which item of the rows is the last item of all, or -1 if none is.
   LOOKBACK_DEVICE int last_of_all() const {
-    const int last = valid.of_tile - 1 - first_row * shape::row_elements;
-    const bool has = tile + 1 == problem.tiles() && last < Count * shape::row_elements;
-    return has && last >= 0 ? last : -1;
+    if (!is_last_tile) return -1;
+    const int items = Full ? shape::tile_elements : valid.of_tile,
+              last = items - 1 - first_row * shape::row_elements;
+    return last >= 0 && last < Count * shape::row_elements ? last : -1;
   }
   /// Index of the first item of the lane's vector of row i.
   LOOKBACK_DEVICE std::ptrdiff_t lane_item(int i) const {
@@ -84,6 +86,17 @@ struct warp_rows {
     return source.template read<Aligned>(stage, tile, row(i), items);
   }
 };
+
+/// Writes the aggregate of a warp's share of a tile, where nobody asks for the prefix of a row
+/// inside it: the last row has it, and the rows before have `none`. Called by the whole warp.
+template <class Rows, class T, int TileRows>
+LOOKBACK_DEVICE void write_aggregate(const Rows &rows,
+                                     uninitialized_array<T, TileRows> &row_aggregates,
+                                     const T &none, const T &aggregate) {
+  constexpr int last = Rows::count - 1;
+  if (rows.lane < last) construct(row_aggregates[rows.row(rows.lane)], none);
+  if (rows.lane == last) construct(row_aggregates[rows.row(last)], aggregate); // mutant: share
+}
 
 } // namespace detail
 } // namespace LOOKBACK_ABI

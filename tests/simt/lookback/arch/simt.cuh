@@ -59,7 +59,10 @@ void synchronize_warps(EMULATOR_CALLER) {
 inline void synchronize_warp(EMULATOR_CALLER) {
   emulator::meet_warp(emulator::operation::synchronize_warp, 0, false, where);
 }
-inline int in_register(int value) { return value; }
+template <class T>
+T in_register(T value) {
+  return value;
+}
 inline unsigned ballot(bool predicate, EMULATOR_CALLER) {
   return emulator::meet_warp(emulator::operation::ballot, 0, predicate, where);
 }
