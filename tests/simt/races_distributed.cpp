@@ -85,21 +85,22 @@ void scan_shards(test::trial &one, const std::vector<std::uint64_t> &cuts, Make 
   on_all_ranks([&](shard &each) { REQUIRE_EQ(each.scan(launch), test::outcome::launched); });
 }
 
-/// All shards of `elements` against the results of the whole, of which `expected(begin, end)`
-/// are a part.
+/// All shards of `elements` against the results of the whole. Each has memory of its own, as on a
+/// GPU of its own, with guards around it: the results before a shard are those of its head as well,
+/// and would not stand out in the shard that they belong to.
 template <kind Kind, class T, class In>
 void check_intervals(test::trial &one, const std::vector<In> &elements, std::size_t n) {
   const test::tree_sizes size(sizeof(In), sizeof(T));
   const int ranks = 1 + static_cast<int>(one.random() % 4);
   const auto cuts = random_cuts(one, size, n, ranks);
   INFO("n = ", n, ", ranks = ", ranks, ", cuts = ", cuts[1], ", ", cuts[ranks > 1 ? 2 : 1]);
-  std::vector<In> input(elements.begin(), elements.begin() + n);
-  std::vector<T> output(n + 1, test::make_interval<T>({77, 78}));
-  const bool in_place = std::is_same<In, T>::value && one.random() % 2 == 0;
-  T *const to = in_place ? reinterpret_cast<T *>(input.data()) : output.data();
+  const T guard = test::make_interval<T>({77, 78});
+  const std::size_t guards = 1 + one.random() % 4;
+  std::vector<std::vector<T>> outputs;
+  for (int r = 0; r < ranks; ++r) outputs.emplace_back(guards + cuts[r + 1] - cuts[r] + 1, guard);
   scan_shards(one, cuts, [&](int rank) {
-    const In *const from = input.data() + cuts[rank];
-    return [from, result = to + cuts[rank]](std::int64_t at) {
+    const In *const from = elements.data() + cuts[rank];
+    return [from, result = outputs[rank].data() + guards](std::int64_t at) {
       constexpr bool inclusive = Kind != kind::exclusive;
       const T initial = test::make_interval<T>(test::interval_initial);
       if constexpr (Kind == kind::inclusive)
@@ -110,10 +111,16 @@ void check_intervals(test::trial &one, const std::vector<In> &elements, std::siz
                                                   detail::initial_value<T>{initial});
     };
   });
-  for (std::uint32_t i = 0; i < n; ++i)
-    if (!(to[i] == test::make_interval<T>({Kind == kind::inclusive ? 1u : 0u,
-                                           i + (Kind == kind::exclusive ? 1u : 2u)})))
-      FAIL("element " << i);
+  for (int r = 0; r < ranks; ++r) {
+    const T *const results = outputs[r].data() + guards;
+    if (!(results[-1] == guard && outputs[r].back() == guard))
+      FAIL("rank " << r << " has written outside its shard");
+    for (auto i = static_cast<std::uint32_t>(cuts[r]); i < cuts[r + 1]; ++i)
+      if (!(results[i - cuts[r]] ==
+            test::make_interval<T>(
+                {Kind == kind::inclusive ? 1u : 0u, i + (Kind == kind::exclusive ? 1u : 2u)})))
+        FAIL("element " << i);
+  }
 }
 
 /// The bits of one scan of the whole, of sums that are not associative.
