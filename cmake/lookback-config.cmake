@@ -1,3 +1,12 @@
 # SPDX-License-Identifier: MIT
 include(${CMAKE_CURRENT_LIST_DIR}/lookback_cccl.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/lookback_targets.cmake)
+if("distributed" IN_LIST lookback_FIND_COMPONENTS)
+  include(${CMAKE_CURRENT_LIST_DIR}/lookback_nccl.cmake)
+  if(TARGET lookback::distributed)
+    set(lookback_distributed_FOUND TRUE)
+  elseif(lookback_FIND_REQUIRED_distributed)
+    set(lookback_FOUND FALSE)
+    set(lookback_NOT_FOUND_MESSAGE "the component distributed needs NCCL: set NCCL_ROOT")
+  endif()
+endif()

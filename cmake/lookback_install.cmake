@@ -9,5 +9,5 @@ install(EXPORT lookback_targets NAMESPACE lookback:: DESTINATION ${lookback_pack
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/lookback-config-version.cmake
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/lookback-config-version.cmake cmake/lookback-config.cmake
-              cmake/lookback_cccl.cmake
+              cmake/lookback_cccl.cmake cmake/lookback_nccl.cmake
         DESTINATION ${lookback_package_dir})

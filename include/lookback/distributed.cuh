@@ -1,32 +1,60 @@
 // SPDX-License-Identifier: MIT
-// Scans of a sequence that is spread over ranks, as free functions, on the threads of the CPU.
+// Scans of a sequence that is spread over ranks, as free functions, on the threads of the CPU or on
+// GPUs.
 #pragma once
 
 #include <lookback/distributed/shard_scan.cuh>
 #include <lookback/distributed/thread_group.cuh>
 #include <lookback/scan.cuh>
+#if defined(__CUDACC__)
+#include <lookback/distributed/device_call.cuh>
+#endif
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// Selects calls on the CPU and, where kernels can be compiled, on GPUs.
+#if defined(__CUDACC__)
+template <class Policy>
+using if_scans_shards =
+    std::enable_if_t<is_host_policy<Policy>::value || is_cuda_policy<Policy>::value, int>;
+#else
+template <class Policy>
+using if_scans_shards = if_on_host<Policy>;
+#endif
+
 /// Runs a call on the shard of this rank. Returns the end of its results.
-template <class Call, class Communicator, class Output, class First, class... Arguments>
-Output distributed_call(const Communicator &ranks, std::int64_t n, Output result, First first,
-                        const Arguments &...arguments) {
-  scan_shard(ranks, n,
-             [&](std::int64_t at) { return Call::problem(result + at, first + at, arguments...); });
+template <class Communicator, class Policy, class Output, class Make>
+Output run_on_shard([[maybe_unused]] const Policy &policy, const Communicator &ranks,
+                    std::int64_t n, Output result, Make make) {
+#if defined(__CUDACC__)
+  if constexpr (is_cuda_policy<Policy>::value)
+    scan_shard_on(policy, ranks, n, make);
+  else
+#endif
+    scan_shard(ranks, n, make);
   return n > 0 ? result + n : result;
 }
-/// The same by key.
-template <class Call, class Communicator, class Output, class Keys, class Values,
+template <class Call, class Communicator, class Policy, class Output, class First,
           class... Arguments>
-Output distributed_call_by_key(const Communicator &ranks, std::int64_t n, Output result, Keys keys,
-                               Values values, const Arguments &...arguments) {
-  scan_shard(ranks, n, [&](std::int64_t at) {
+Output distributed_call(const Communicator &ranks, const Policy &policy, std::int64_t n,
+                        Output result, First first, const Arguments &...arguments) {
+  return run_on_shard(policy, ranks, n, result, [&](std::int64_t at) {
+    return Call::problem(result + at, first + at, arguments...);
+  });
+}
+/// The same by key.
+template <class Call, class Communicator, class Policy, class Output, class Keys, class Values,
+          class... Arguments>
+Output distributed_call_by_key(const Communicator &ranks, const Policy &policy, std::int64_t n,
+                               Output result, Keys keys, Values values,
+                               const Arguments &...arguments) {
+  static_assert(is_host_policy<Policy>::value,
+                "lookback: distributed scans by key run with lookback::host only");
+  return run_on_shard(policy, ranks, n, result, [&](std::int64_t at) {
     return Call::problem(result + at, keys + at, values + at, arguments...);
   });
-  return n > 0 ? result + n : result;
 }
 
 } // namespace detail
@@ -44,6 +72,15 @@ namespace distributed {
 /// lookback::distributed::inclusive_scan(ranks, lookback::host, first, last, result);
 /// @endcode
 ///
+/// On GPUs, with NCCL:
+///
+/// @code
+/// #include <lookback/distributed/nccl_communicator.cuh>
+///
+/// const lookback::distributed::nccl ranks(comm); // an ncclComm_t; the rank's GPU is current
+/// lookback::distributed::inclusive_scan(ranks, lookback::par.on(stream), first, last, result);
+/// @endcode
+///
 /// Notation: `a . b` is `op(a, b)`; x(0), x(1), ... are the elements of all ranks, by key those of
 /// `values`; y(i) are the results; s is the first index of the segment that holds i. A segment is a
 /// longest sequence of consecutive keys, each equal to the next; it may extend over several ranks.
@@ -52,10 +89,12 @@ namespace distributed {
 ///
 /// - *Collective*: all ranks make the same call, in the same order. Operators, accumulators and
 ///   keys have the same types, and operators, transforms and initial values are equal. The
-///   iterators may have other types, with values of the same size.
+///   iterators may have other types, with values of the same size; on GPUs, of the same type.
 /// - `ranks`: a communicator, see below. lookback::distributed::threads makes threads of one
-///   process the ranks.
-/// - `policy`: lookback::host, or a policy derived from lookback::host_execution_policy.
+///   process the ranks, and lookback::distributed::nccl those of an NCCL communicator.
+/// - `policy`: lookback::host, or a policy derived from lookback::host_execution_policy; in code of
+///   nvcc also a CUDA policy, without a strategy of its own. All ranks of a call run on CPUs, or
+///   all of them on GPUs.
 /// - *Shards*: of any lengths, which may differ. If `last - first` is zero or negative, the shard
 ///   is empty; the rank takes part nevertheless.
 /// - *Iterators*, *operator*, *accumulator*, *return value*: as for @ref thrust_scans, for the
@@ -71,12 +110,29 @@ namespace distributed {
 /// - *Determinism*: the results are bit-identical to those of one call of the same name in
 ///   namespace lookback for the whole sequence. They depend neither on the number of ranks nor on
 ///   the lengths of the shards (lookback::tree_shape).
-/// - *Threads*: each rank starts its own, as for @ref host, by the length of its shard.
-/// - *Complexity*: all shards are scanned in parallel. A shard is read twice, that of the last rank
-///   with elements once; about 3 n applications of the operator. There are at most four exchanges:
-///   a record of 64 bytes; by key, one key; less than a tile of accumulators (16 KB); and the
-///   aggregates of the groups of a shard (one for each 512 KB) and of at most 62 tiles. An exchange
-///   takes from every rank as many bytes as the longest of its records has.
+/// - *Threads*: on the CPU, each rank starts its own, as for @ref host, by the length of its shard.
+/// - *Complexity* on the CPU: all shards are scanned in parallel. A shard is read twice, that of
+///   the last rank with elements once; about 3 n applications of the operator. There are at most
+///   four exchanges: a record of 64 bytes; by key, one key; less than a tile of accumulators
+///   (16 KB); and the aggregates of the groups of a shard (one for each 512 KB) and of at most 62
+///   tiles. An exchange takes from every rank as many bytes as the longest of its records has.
+///
+/// **On GPUs**
+///
+/// - *Calls*: those without keys. The current device is the GPU of the rank. Elements must be
+///   trivially copyable, too, and elements and accumulators must have fewer than 512 bytes.
+/// - *Stream behaviour*: the host waits for the first exchange, and thus for earlier work on the
+///   stream, since it must know the lengths of the shards. Everything after it is enqueued on the
+///   policy's stream. lookback::par also waits for the results, lookback::par_nosync does not.
+///   The stream cannot be captured: `cudaErrorStreamCaptureUnsupported`.
+/// - *Temporary memory*: from the policy's allocator; of a shard of n elements, one accumulator for
+///   each 16 KB, a group (512 KB), and for each rank at most a group and the aggregates below.
+/// - *Errors of CUDA*: `thrust::system_error`, as for @ref policies; the other ranks end as after
+///   any other exception.
+/// - *Complexity*: a shard is read twice and written once. There are at most three exchanges: a
+///   record of 64 bytes; fewer elements than a group (512 KB), none if all shards begin at
+///   multiples of a group; and one accumulator for each group of the longest shard. One block folds
+///   the aggregates of all groups before a shard, one after the other: 8192 of them for each 4 GB.
 ///
 /// **Communicators** have four const members:
 ///
@@ -91,101 +147,111 @@ namespace distributed {
 /// `records`, on all ranks. It returns when `records` is complete, and throws if that is
 /// impossible. Both `all_gather` and `abort` are called only by the thread that calls the scan.
 ///
+/// A communicator for GPUs has three members in the place of `all_gather`:
+///
+/// - `void all_gather_on(const void *record, std::size_t bytes, void *records, cudaStream_t)`: the
+///   same in device memory, enqueued on the stream;
+/// - `void all_gather_host(const void *record, std::size_t bytes, void *records, cudaStream_t)`:
+///   the same in host memory, for 64 bytes; it returns when `records` is complete;
+/// - `void wait_for(cudaStream_t)`: waits until the work on the stream is complete.
+///
+/// On GPUs, a communicator without them exchanges copies in host memory, for which the host waits.
+///
 /// @{
 
 /// y(i) = x(0) . x(1) ... x(i)
 template <class Communicator, class Policy, class Input, class Output, class Operator = plus,
-          detail::if_on_host<Policy> = 0>
-Output inclusive_scan(const Communicator &ranks, const Policy &, Input first, Input last,
+          detail::if_scans_shards<Policy> = 0>
+Output inclusive_scan(const Communicator &ranks, const Policy &policy, Input first, Input last,
                       Output result, Operator op = {}) {
   return detail::distributed_call<detail::plain_scan<true, detail::value_t<Input>>>(
-      ranks, last - first, result, first, op);
+      ranks, policy, last - first, result, first, op);
 }
 
 /// y(i) = init . x(0) . x(1) ... x(i)
 template <class Communicator, class Policy, class Input, class Output, class Init, class Operator,
-          detail::if_on_host<Policy> = 0>
-Output inclusive_scan(const Communicator &ranks, const Policy &, Input first, Input last,
+          detail::if_scans_shards<Policy> = 0>
+Output inclusive_scan(const Communicator &ranks, const Policy &policy, Input first, Input last,
                       Output result, Init init, Operator op) {
   using T = detail::accumulator_t<Operator, detail::value_t<Input>, Init>;
-  return detail::distributed_call<detail::plain_scan<true, T>>(ranks, last - first, result, first,
-                                                               op, init);
+  return detail::distributed_call<detail::plain_scan<true, T>>(ranks, policy, last - first, result,
+                                                               first, op, init);
 }
 
 /// y(i) = x(0) + x(1) + ... + x(i - 1), y(0) = 0
 template <class Communicator, class Policy, class Input, class Output,
-          detail::if_on_host<Policy> = 0>
-Output exclusive_scan(const Communicator &ranks, const Policy &, Input first, Input last,
+          detail::if_scans_shards<Policy> = 0>
+Output exclusive_scan(const Communicator &ranks, const Policy &policy, Input first, Input last,
                       Output result) {
   return detail::distributed_call<detail::plain_scan<false, detail::value_t<Input>>>(
-      ranks, last - first, result, first, plus{});
+      ranks, policy, last - first, result, first, plus{});
 }
 
 /// y(i) = init . x(0) . x(1) ... x(i - 1)
 template <class Communicator, class Policy, class Input, class Output, class Init,
-          class Operator = plus, detail::if_on_host<Policy> = 0>
-Output exclusive_scan(const Communicator &ranks, const Policy &, Input first, Input last,
+          class Operator = plus, detail::if_scans_shards<Policy> = 0>
+Output exclusive_scan(const Communicator &ranks, const Policy &policy, Input first, Input last,
                       Output result, Init init, Operator op = {}) {
-  return detail::distributed_call<detail::plain_scan<false, Init>>(ranks, last - first, result,
-                                                                   first, op, init);
+  return detail::distributed_call<detail::plain_scan<false, Init>>(ranks, policy, last - first,
+                                                                   result, first, op, init);
 }
 
 /// y(i) = f(x(0)) . f(x(1)) ... f(x(i))
 template <class Communicator, class Policy, class Input, class Output, class Transform,
-          class Operator, detail::if_on_host<Policy> = 0>
-Output transform_inclusive_scan(const Communicator &ranks, const Policy &, Input first, Input last,
-                                Output result, Transform f, Operator op) {
+          class Operator, detail::if_scans_shards<Policy> = 0>
+Output transform_inclusive_scan(const Communicator &ranks, const Policy &policy, Input first,
+                                Input last, Output result, Transform f, Operator op) {
   using T = detail::transformed_t<Input, Transform>;
-  return detail::distributed_call<detail::transform_scan<true, T, T>>(ranks, last - first, result,
-                                                                      first, f, op);
+  return detail::distributed_call<detail::transform_scan<true, T, T>>(ranks, policy, last - first,
+                                                                      result, first, f, op);
 }
 
 /// y(i) = init . f(x(0)) . f(x(1)) ... f(x(i))
 template <class Communicator, class Policy, class Input, class Output, class Transform, class Init,
-          class Operator, detail::if_on_host<Policy> = 0>
-Output transform_inclusive_scan(const Communicator &ranks, const Policy &, Input first, Input last,
-                                Output result, Transform f, Init init, Operator op) {
+          class Operator, detail::if_scans_shards<Policy> = 0>
+Output transform_inclusive_scan(const Communicator &ranks, const Policy &policy, Input first,
+                                Input last, Output result, Transform f, Init init, Operator op) {
   using U = detail::transformed_t<Input, Transform>;
   using T = detail::accumulator_t<Operator, U, Init>;
-  return detail::distributed_call<detail::transform_scan<true, T, U>>(ranks, last - first, result,
-                                                                      first, f, op, init);
+  return detail::distributed_call<detail::transform_scan<true, T, U>>(ranks, policy, last - first,
+                                                                      result, first, f, op, init);
 }
 
 /// y(i) = init . f(x(0)) . f(x(1)) ... f(x(i - 1))
 template <class Communicator, class Policy, class Input, class Output, class Transform, class Init,
-          class Operator, detail::if_on_host<Policy> = 0>
-Output transform_exclusive_scan(const Communicator &ranks, const Policy &, Input first, Input last,
-                                Output result, Transform f, Init init, Operator op) {
+          class Operator, detail::if_scans_shards<Policy> = 0>
+Output transform_exclusive_scan(const Communicator &ranks, const Policy &policy, Input first,
+                                Input last, Output result, Transform f, Init init, Operator op) {
   return detail::distributed_call<detail::transform_scan<false, Init, Init>>(
-      ranks, last - first, result, first, f, op, init);
+      ranks, policy, last - first, result, first, f, op, init);
 }
 
 /// y(i) = x(s) . ... . x(i); keys are equal by `equal(previous, next)`
 template <class Communicator, class Policy, class Keys, class Values, class Output,
-          class Equal = equal_to, class Operator = plus, detail::if_on_host<Policy> = 0>
-Output inclusive_scan_by_key(const Communicator &ranks, const Policy &, Keys first, Keys last,
+          class Equal = equal_to, class Operator = plus, detail::if_scans_shards<Policy> = 0>
+Output inclusive_scan_by_key(const Communicator &ranks, const Policy &policy, Keys first, Keys last,
                              Values values, Output result, Equal equal = {}, Operator op = {}) {
   return detail::distributed_call_by_key<detail::scan_by_key<true, detail::value_t<Values>>>(
-      ranks, last - first, result, first, values, equal, op);
+      ranks, policy, last - first, result, first, values, equal, op);
 }
 
 /// y(i) = x(s) + ... + x(i - 1), y(s) = 0; keys are equal by `==`
 template <class Communicator, class Policy, class Keys, class Values, class Output,
-          detail::if_on_host<Policy> = 0>
-Output exclusive_scan_by_key(const Communicator &ranks, const Policy &, Keys first, Keys last,
+          detail::if_scans_shards<Policy> = 0>
+Output exclusive_scan_by_key(const Communicator &ranks, const Policy &policy, Keys first, Keys last,
                              Values values, Output result) {
   return detail::distributed_call_by_key<detail::scan_by_key<false, detail::value_t<Values>>>(
-      ranks, last - first, result, first, values, equal_to{}, plus{});
+      ranks, policy, last - first, result, first, values, equal_to{}, plus{});
 }
 
 /// y(i) = init . x(s) . ... . x(i - 1), y(s) = init; keys are equal by `equal(previous, next)`
 template <class Communicator, class Policy, class Keys, class Values, class Output, class Init,
-          class Equal = equal_to, class Operator = plus, detail::if_on_host<Policy> = 0>
-Output exclusive_scan_by_key(const Communicator &ranks, const Policy &, Keys first, Keys last,
+          class Equal = equal_to, class Operator = plus, detail::if_scans_shards<Policy> = 0>
+Output exclusive_scan_by_key(const Communicator &ranks, const Policy &policy, Keys first, Keys last,
                              Values values, Output result, Init init, Equal equal = {},
                              Operator op = {}) {
   return detail::distributed_call_by_key<detail::scan_by_key<false, Init>>(
-      ranks, last - first, result, first, values, equal, op, init);
+      ranks, policy, last - first, result, first, values, equal, op, init);
 }
 
 /// @}

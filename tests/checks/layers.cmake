@@ -2,7 +2,7 @@
 # cmake -D ROOT=<directory that holds lookback/> -P layers.cmake
 # Fails, naming file and line, unless in every header under ROOT
 #   - includes point from the doors down: core <- arch <- block <- tile <- carry <- strategy <- dispatch <- doors, host/
-#     takes from core/ and arch/ alone, and distributed/ from core/ and host/;
+#     takes from core/ and arch/ alone, and distributed/ from all of them;
 #   - no two headers share a base name;
 #   - lookback's headers are included with angle brackets;
 #   - hardware words (asm, intrinsics, thread ids, barriers, atomics) stand in arch/simt.cuh, simt_sm90.cuh, simt_grid.cuh
@@ -18,7 +18,7 @@ foreach(room IN ITEMS core arch block tile carry strategy dispatch)
   set(may_include_${room} ${rooms})
 endforeach()
 set(may_include_host core arch host)
-set(may_include_distributed core host distributed)
+set(may_include_distributed ${rooms} host distributed)
 set(may_include_door ${rooms} host distributed door)
 
 set(hardware_word "asm|threadIdx|blockIdx|blockDim|gridDim|warpSize"

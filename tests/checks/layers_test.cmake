@@ -57,7 +57,7 @@ expect_violation(dispatch/dispatch.cuh "# include <lookback/host/rows.cuh>" ":2:
 expect_violation(host/rows.cuh "#include <lookback/block/row.cuh>" ":4: host includes block")
 expect_violation(host/rows.cuh "#include <lookback/carry/look_back.cuh>" ":4: host includes carry")
 expect_violation(host/rows.cuh "#include <lookback/distributed/shards.cuh>" ":4: host includes distributed")
-expect_violation(distributed/shards.cuh "#include <lookback/dispatch/dispatch.cuh>" ":2: distributed includes dispatch")
+expect_violation(distributed/shards.cuh "#include <lookback/scan.cuh>" ":2: distributed includes door")
 expect_violation(core/tree.cuh "#include \"simt.cuh\"" ":3: included with quotes")
 expect_violation(core/free.cuh "namespace lookback {\ninline namespace LOOKBACK_ABI {" ": includes no header of lookback")
 expect_violation(core/tree.cuh "namespace lookback { namespace detail {" ":3: namespace lookback without")

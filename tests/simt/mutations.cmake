@@ -177,10 +177,13 @@ function(mutation name operation marker)
   file(WRITE ${path} "${unbroken}")
   # Killed means that the test said what is wrong and how to see it again: a time-out is no proof,
   # nor is a crash outside of the kernels, which names no schedule.
-  set(reasons "SUMMARY: ThreadSanitizer" "deadlock" "block [0-9]+ " "ERROR: (REQUIRE|test case)")
+  set(reasons "ERROR: (REQUIRE|CHECK)")
+  if(output MATCHES "replay: LOOKBACK_SIMT_SEED=")
+    list(APPEND reasons "SUMMARY: ThreadSanitizer" "deadlock" "block [0-9]+ " "ERROR: test case")
+  endif()
   list(JOIN reasons "[^\n]*|" reasons)
   string(REGEX MATCH "${reasons}[^\n]*" reason "${output}")
-  if(NOT status EQUAL 0 AND output MATCHES "replay: LOOKBACK_SIMT_SEED=" AND NOT reason STREQUAL "")
+  if(NOT status EQUAL 0 AND output MATCHES "replay(: LOOKBACK_SIMT| with LOOKBACK_TEST)_SEED=" AND NOT reason STREQUAL "")
     message(STATUS "  killed at ${effort} % of the schedules: ${reason}")
     math(EXPR killed "${killed} + 1")
     set(killed ${killed} PARENT_SCOPE)
@@ -268,6 +271,21 @@ mutation("vectors from the end stored from the begin"
          REPLACE from-end "last_lane - simt::lane_index()" "simt::lane_index()")
 mutation("no total of no items" REPLACE no-items "set_total(static_cast<T>(problem.initial.value))"
                                         "set_nothing()")
+
+# ---- reductions ----------------------------------------------------------------------------------
+mutations_of(races_reduction.cpp)
+mutation("no barrier between the row totals of a reduction and their use" DELETE reduction-rows)
+mutation("the total of a group without its last tile"
+         REPLACE combined-tiles "lane == count - 1" "lane == (count > 1 ? count - 2 : 0)")
+mutation("the next tile fetched to the stage that is reduced"
+         REPLACE reduction-next "(i + 1) % stages" "i % stages")
+
+mutations_of(races_distributed.cpp)
+mutation("aggregates folded before they are fetched" DELETE fold-chunk)
+mutation("the prefix of a body without its head" DELETE fold-own)
+mutation("results of a head written before the shard" REPLACE head-output "i_ >= 0" "i_ >= -1")
+mutation("a head without the open items before the shard"
+         REPLACE head-known "layout_.open_items(rank)" "0")
 
 # ---- the wave ------------------------------------------------------------------------------------
 mutations_of(races_wave.cpp)
@@ -447,6 +465,7 @@ mutation("a column's status word taken for ready"
          REPLACE column-ready "first + i >= count || seen[i].ready()" "true")
 mutation("a group's prefix taken for ready" DELETE column-prefix-found)
 mutation("a column's status word not cleared for the next round" DELETE clear-row)
+
 # ---- counts that only the device knows -----------------------------------------------------------
 mutations_of(races_counts.cpp)
 mutation("a count not compared with its bound" REPLACE count-bound "found <= items" "true")
@@ -464,6 +483,13 @@ mutation("a status word of an actual tile not cleared" DELETE counted-clear)
 mutation("tiles drawn before the kernel before has ended" DELETE counted-previous)
 mutation("large tiles drawn before the kernel before has ended" DELETE counted-large)
 mutation("a large tile scanned in the memory of the block's last one" DELETE next-large)
+
+# ---- chunks through a device ---------------------------------------------------------------------
+mutations_of(../out_of_core/chunk_stream.cpp)
+mutation("a slot taken before its results are on the host" DELETE chunk-results)
+mutation("a chunk scanned before it has arrived" DELETE chunk-input)
+mutation("results copied before they are written" DELETE chunk-scan)
+mutation("an exception leaves while the device copies" REPLACE chunk-drain "device.drain();" "")
 
 if(PLACES)
   list(REMOVE_ITEM markers ${used})

@@ -178,6 +178,8 @@ struct rows_of {
   using large_wave = tiles<Problem>;
   template <class Problem>
   using tree_look_back = tiles<Problem>;
+  template <class Problem>
+  using tile_reduction = tiles<Problem>;
 };
 
 /// One of the default strategies, but for one tile.

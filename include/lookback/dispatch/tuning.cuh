@@ -139,6 +139,14 @@ struct tuned_on_h200 {
         warps, fit_in_shared<Problem, warps, carry::look_back, distance>(blocks), distance};
   };
 
+  /// The reduction of tiles without a scan. Blocks have two tiles in shared memory. Not measured.
+  template <class Problem>
+  struct tile_reduction {
+    static constexpr int rows = Problem::shape::tile_rows;
+    static constexpr tile_tuning value{rows < 4 ? rows : 4,
+                                       sizeof(typename Problem::accumulator) <= 16 ? 6 : 4};
+  };
+
   /// The pipeline. H200, us, by stages, tiles in flight, depth, scanning warps, look-ahead warps;
   /// reads with the default L2 policy:
   ///                     2^24 i32   2^28 i32   2^30 i8   2^27 f64   2^28 by key   2^28 i8 to i32

@@ -30,13 +30,14 @@ struct comparison_of<keyed_input<T, Keys, Values, Equal, Operator, Initial, Tile
 /// A rank's description of its call for the others. All but the number of items must agree.
 struct call_record {
   static constexpr int traits = 7;
-  static constexpr const char *names[traits] = {"the version of the reduction tree",
-                                                "inclusive or exclusive",
-                                                "the initial value's existence",
-                                                "the type of the accumulator",
-                                                "the size of an element",
-                                                "the type of the operator",
-                                                "the types of keys and comparison"};
+  static constexpr const char *names[traits] = {
+      "the version of the reduction tree",
+      "inclusive or exclusive",
+      "the initial value's existence",
+      "the type of the accumulator",
+      "the size of an element",
+      "the type of the operator",
+      "the types of keys and comparison, or the processor"};
 
   std::uint64_t items;
   std::uint64_t values[traits];
@@ -51,13 +52,13 @@ std::uint64_t type_hash() {
   return hash;
 }
 
-template <class Problem>
+/// `Others`: stands for whatever else must have the same types.
+template <class Problem, class Others = typename comparison_of<typename Problem::input_type>::type>
 call_record record_of_call(std::uint64_t items) {
   return {items,
           {static_cast<std::uint64_t>(tree_version), Problem::inclusive,
            Problem::initial_type::exists, type_hash<typename Problem::accumulator>(),
-           Problem::shape::element_bytes, type_hash<decltype(Problem::op)>(),
-           type_hash<typename comparison_of<typename Problem::input_type>::type>()}};
+           Problem::shape::element_bytes, type_hash<decltype(Problem::op)>(), type_hash<Others>()}};
 }
 
 template <class Communicator>
@@ -65,6 +66,17 @@ std::vector<call_record> gather_calls(const Communicator &ranks, const call_reco
   std::vector<call_record> calls(static_cast<std::size_t>(ranks.size()));
   ranks.all_gather(&own, sizeof own, calls.data());
   return calls;
+}
+
+/// Calls `work()`. If it throws, the calls of the other ranks end, too.
+template <class Communicator, class Work>
+auto for_all_ranks(const Communicator &ranks, Work work) {
+  try {
+    return work();
+  } catch (...) {
+    ranks.abort();
+    throw;
+  }
 }
 
 /// Throws, on every rank alike, if the calls differ.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lookback/core/tree.cuh>
+#include <lookback/core/tree_parts.cuh>
 
 #include <algorithm>
 #include <cstddef>
@@ -13,35 +14,6 @@
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
-
-/// Consecutive tiles whose aggregates a rank sends: one record for each tile of a group that it has
-/// in part, and one for each whole group.
-class sent_tiles {
-public:
-  struct part {
-    std::uint64_t first, tiles;
-  };
-  sent_tiles(std::uint64_t first, std::uint64_t end, std::uint64_t group_tiles)
-      : first_(first), end_(end), group_tiles_(group_tiles),
-        groups_begin_(std::min(end, (first + group_tiles - 1) / group_tiles * group_tiles)),
-        groups_end_(std::max(groups_begin_, end / group_tiles * group_tiles)) {}
-
-  /// Number of records.
-  std::uint64_t records() const { return leading() + groups() + (end_ - groups_end_); }
-  /// The tiles of record i.
-  part record(std::uint64_t i) const {
-    if (i < leading()) return {first_ + i, 1};
-    i -= leading();
-    if (i < groups()) return {groups_begin_ + i * group_tiles_, group_tiles_};
-    return {groups_end_ + (i - groups()), 1};
-  }
-
-private:
-  std::uint64_t leading() const { return groups_begin_ - first_; }
-  std::uint64_t groups() const { return (groups_end_ - groups_begin_) / group_tiles_; }
-  std::uint64_t first_, end_, group_tiles_;
-  std::uint64_t groups_begin_, groups_end_; // tiles
-};
 
 /// The shards of all ranks, for a tree of this shape.
 template <class Shape>
@@ -68,13 +40,14 @@ public:
   std::uint64_t most_open_items() const {
     return most([this](int rank) { return open_items(rank); });
   }
-  /// The tiles that end in the shard, if a later shard needs their aggregates.
-  sent_tiles tiles(int rank) const {
+  /// The tiles that end in the shard, if a later shard needs their aggregates. A rank sends one
+  /// record for each part.
+  tree_parts tiles(int rank) const {
     const std::uint64_t first = begin(rank) / tile;
     return {first, is_last(rank) ? first : end(rank) / tile, Shape::group_tiles};
   }
   std::uint64_t most_records() const {
-    return most([this](int rank) { return tiles(rank).records(); });
+    return most([this](int rank) { return tiles(rank).count(); });
   }
 
 private:

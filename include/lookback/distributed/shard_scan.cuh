@@ -162,18 +162,18 @@ private:
   void reduce(T *own) const {
     using tile_scan =
         std::conditional_t<is_integer_sum<part_type>, sum_tile<part_type>, tree_tile<part_type>>;
-    const sent_tiles sent = layout_.tiles(rank_);
+    const tree_parts sent = layout_.tiles(rank_);
     std::atomic<std::uint64_t> next{0};
     crew reducers;
-    reducers.run(sent.records() > 0 ? threads_for(n_) : 1, [&] {
-      if (next >= sent.records()) return;
+    reducers.run(sent.count() > 0 ? threads_for(n_) : 1, [&] {
+      if (next >= sent.count()) return;
       const auto memory = std::make_unique<tile_scan>(part(head_items_, n_ - head_items_), false);
-      for (std::uint64_t i; !reducers.has_failed() && (i = next++) < sent.records();)
-        construct(own[i], aggregate_of(sent.record(i), *memory));
+      for (std::uint64_t i; !reducers.has_failed() && (i = next++) < sent.count();)
+        construct(own[i], aggregate_of(sent[i], *memory));
     });
   }
   template <class Tile>
-  T aggregate_of(const sent_tiles::part &sent, Tile &memory) const {
+  T aggregate_of(const tree_parts::part &sent, Tile &memory) const {
     if (sent.tiles == 1) return aggregate_of_tile(sent.first, memory);
     auto op = make_(0).op;
     lanes<T> aggregates, within;
@@ -207,10 +207,10 @@ private:
   template <class Operator>
   void fold_aggregates(Operator &op) {
     for (int rank = 0; rank < rank_; ++rank) {
-      const sent_tiles sent = layout_.tiles(rank);
-      for (std::uint64_t i = 0; i < sent.records(); ++i) {
+      const tree_parts sent = layout_.tiles(rank);
+      for (std::uint64_t i = 0; i < sent.count(); ++i) {
         const T &aggregate = aggregates_.of(rank)[i];
-        if (sent.record(i).tiles == 1) {
+        if (sent[i].tiles == 1) {
           tiles_.push(aggregate, op);
         } else {
           maybe<T> prefix = tiles_.prefix();
@@ -256,7 +256,7 @@ private:
         part(head_items_ + lead_items + group_items, rest - lead_items - group_items);
 
     scan_head(head, op);
-    if (lead_items > 0) scan_tiles<true>(lead);
+    if (lead_items > 0) scan_from_tiles<true>(lead, tiles_);
     if constexpr (separate_results<typename given::output_type>::value) {
       if (group_items > 0) {
         groups.initial.value = tiles_.prefix();
@@ -267,7 +267,7 @@ private:
         tiles_.begin_group(next);
       }
     }
-    if (tail.extent.items > 0) scan_tiles<false>(tail);
+    if (tail.extent.items > 0) scan_from_tiles<false>(tail, tiles_);
   }
   template <class Operator>
   void scan_head(const part_type &head, Operator &op) {
@@ -283,14 +283,6 @@ private:
           head.sink.output[i] = static_cast<stored>(head.sink.project(scanned, x));
         });
     if (tile_.is_full()) tiles_.push(tile_.aggregate(), op);
-  }
-  /// Scans whole tiles or, unless `Through`, the last elements of the shard.
-  template <bool Through>
-  void scan_tiles(const part_type &problem) {
-    if constexpr (is_float_sum<part_type>)
-      scan_float_sum(problem, tiles_);
-    else
-      std::make_unique<lone_scan<part_type>>(problem)->template run<Through>(tiles_);
   }
 
   static std::size_t threads_for(std::int64_t items) {
@@ -311,17 +303,6 @@ private:
   tiles_before<T> tiles_;       // before the next tile
   growing_tile<T, shape> tile_; // in which the shard begins
 };
-
-/// Calls `work()`. If it throws, the calls of the other ranks end, too.
-template <class Communicator, class Work>
-auto for_all_ranks(const Communicator &ranks, Work work) {
-  try {
-    return work();
-  } catch (...) {
-    ranks.abort();
-    throw;
-  }
-}
 
 /// Scans the n elements of the problem that `make(0)` describes, as the shard of this rank.
 /// `make(at)` describes those from `at` on.

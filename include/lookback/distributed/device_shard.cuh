@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// The scan of one rank's shard on a GPU, with the bits of one scan of the whole sequence. Between
+// its three steps, ranks exchange what the steps have written:
+//
+//   exchange 1          the shards' lengths, and whether the calls agree (the host waits for it)
+//   copy_open_items()   the last items of the shard, of a group that a later shard ends
+//   exchange 2          open items
+//   reduce()            the aggregates of the groups that end in the shard
+//   exchange 3          aggregates
+//   scan()              folds the aggregates before the shard to the prefix of a group, and scans
+//
+// A scan from a group's begin, with the group's prefix as its initial value, has the bits of the
+// tree. So the shard has two parts, scanned by the strategies that scan any sequence:
+//
+//   head      elements up to the first begin of a group in the shard, fewer than a group. They are
+//             scanned as a copy that has the open items of earlier shards before them
+//   body      the rest, in place
+#pragma once
+
+#include <lookback/dispatch/algorithm.cuh>
+#include <lookback/distributed/shard_layout.cuh>
+#include <lookback/strategy/fold_groups.cuh>
+#include <lookback/strategy/group_aggregates.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// The output of a head: the first results, which belong to earlier shards, are not written.
+template <class Output, class Stored>
+class output_after {
+public:
+  using value_type = value_t<Output>;
+  using difference_type = std::ptrdiff_t;
+  class place {
+  public:
+    LOOKBACK_DEVICE place(const Output &output, difference_type i) : output_(output), i_(i) {}
+    LOOKBACK_NO_EXECUTION_CHECK
+    template <class T>
+    LOOKBACK_DEVICE const place &operator=(const T &result) const {
+      if (i_ >= 0) output_[i_] = static_cast<Stored>(result); // mutant: head-output
+      return *this;
+    }
+
+  private:
+    const Output &output_;
+    difference_type i_;
+  };
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE output_after(Output output, difference_type position)
+      : output_(output), position_(position) {}
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE output_after operator+(difference_type distance) const {
+    return {output_, position_ + distance};
+  }
+  LOOKBACK_DEVICE place operator[](difference_type i) const { return {output_, position_ + i}; }
+
+private:
+  Output output_;
+  difference_type position_; // of element 0; negative before the shard
+};
+
+/// The tree's groups as the tiles of a layout: the parts of a shard that must be whole.
+template <class Shape>
+struct groups_as_tiles {
+  static constexpr std::uint64_t tile_elements =
+      std::uint64_t{Shape::tile_elements} * Shape::group_tiles;
+  static constexpr int group_tiles = 1;
+};
+
+/// `make(at)` is the problem of the shard's elements from `at` on. Body is the list of strategies
+/// of bodies, Head that of heads; Rows is the tuning of the reduction.
+template <class Make, class Body, class Head, class Rows>
+class device_shard {
+  using given = decltype(std::declval<const Make &>()(std::int64_t{}));
+  using T = typename given::accumulator;
+  using item = typename given::item;
+  using shape = typename given::shape;
+  using future = FutureValue<T, const T *>;
+  using head_output = output_after<typename given::output_type, typename given::stored>;
+  template <class Input, class Sink, class Initial>
+  using part = scan_problem<given::inclusive, T, Input, decltype(given::op), Initial, Sink>;
+  template <class Initial>
+  using head_type = part<item *, dense<head_output>, Initial>;
+  template <class Initial>
+  using body_type = part<typename given::input_type, typename given::sink_type, Initial>;
+  using any_prefix = initial_value<future>;
+  using aggregates = group_aggregates<Rows>;
+  static constexpr bool has_initial = given::initial_type::exists;
+  static constexpr auto group =
+      static_cast<std::int64_t>(groups_as_tiles<shape>::tile_elements); // elements
+
+  static_assert(!boundary_of<typename given::input_type>::exists,
+                "lookback: distributed scans by key run on lookback::host only");
+  static_assert(std::is_trivially_copyable<T>::value && std::is_trivially_copyable<item>::value,
+                "lookback: elements and accumulator of a distributed scan on a GPU must be "
+                "trivially copyable, since ranks exchange their bytes");
+  static_assert(aggregates::template supports<given>,
+                "lookback: elements and accumulator of a distributed scan on a GPU must have fewer "
+                "than 512 bytes");
+  static_assert(std::is_same<typename head_type<any_prefix>::shape, shape>::value,
+                "a head has the tree of its sequence");
+
+public:
+  using layout_type = shard_layout<groups_as_tiles<shape>>;
+
+  device_shard(const Make &make, const layout_type &layout, int rank)
+      : make_(make), layout_(layout), rank_(rank),
+        n_(static_cast<std::int64_t>(layout.items(rank))),
+        known_items_(n_ > 0 ? static_cast<std::int64_t>(layout.begin(rank)) % group : 0),
+        head_items_(known_items_ > 0 ? std::min(n_, group - known_items_) : 0) {}
+
+  /// Bytes of temporary memory, whose address bind() takes.
+  template <class Launch>
+  std::size_t bytes(Launch &launch) {
+    work_bytes_ = 0;
+    const auto need = [&](std::size_t bytes) { work_bytes_ = std::max(work_bytes_, bytes); };
+    const std::uint64_t groups = std::max<std::uint64_t>(own_groups(), 1);
+    need(temporary_memory::bytes_for(
+        aggregates::storage(make_(0).over({groups * static_cast<std::uint64_t>(group)}))));
+    const any_prefix prefix{future(nullptr)};
+    std::size_t of_part = 0;
+    Body::scan(nullptr, of_part, body_problem(prefix), n_ - head_items_, launch);
+    need(of_part);
+    Head::scan(nullptr, of_part, head_problem(prefix), known_items_ + head_items_, launch);
+    need(of_part);
+    place(nullptr);
+    return temporary_memory::bytes_for(memory_.bytes());
+  }
+  void bind(void *memory) { place(memory); }
+
+  /// What a rank sends and receives in an exchange: `bytes` bytes of each rank, on all ranks alike.
+  struct exchange {
+    const void *own;
+    std::size_t bytes;
+    void *all;
+  };
+  exchange open_items() const { return {own_open_, most_open() * sizeof(item), open_}; }
+  exchange group_records() const { return {own_records_, most_records() * sizeof(T), records_}; }
+
+  template <class Launch>
+  void copy_open_items(Launch &launch) {
+    const auto count = static_cast<std::int64_t>(layout_.open_items(rank_));
+    if (count > 0)
+      stage_items(make_(n_ - count).input, static_cast<std::uint64_t>(count), own_open_, launch);
+  }
+
+  /// Also copies the head, which results may overwrite.
+  template <class Launch>
+  void reduce(Launch &launch) {
+    const std::int64_t records = own_groups();
+    if (head_items_ > 0) {
+      copy_head(launch);
+      if (ends_head() && (records > 0 || head_items_ < n_))
+        reduce(head_problem(any_prefix{future(prefixes_)}), group, own_records_, launch);
+    }
+    const std::int64_t whole = records - (records > 0 && head_items_ > 0 ? 1 : 0);
+    if (whole > 0)
+      reduce(make_(head_items_), whole * group, own_records_ + (head_items_ > 0 ? 1 : 0), launch);
+  }
+
+  /// Returns the status of the launches.
+  template <class Launch>
+  typename Launch::status_type scan(Launch &launch) {
+    if (n_ <= 0) return launch.status();
+    const std::int64_t groups_before = layout_.begin(rank_) / group;
+    const bool has_body = head_items_<n_, has_head = head_items_> 0;
+    if (has_initial || groups_before > 0 || has_head)
+      fold_groups(
+          make_(0).op, make_(0).initial, records_, most_records(), rank_,
+          [this](int rank) { return layout_.tiles(rank).count(); },
+          has_head && has_body ? own_records_ : nullptr, prefixes_, launch);
+    if (has_head) {
+      const auto status =
+          scan_part<Head>([this](auto initial) { return head_problem(initial); },
+                          known_items_ + head_items_, groups_before > 0, prefixes_, launch);
+      if (status != typename Launch::status_type{} || !has_body) return status;
+    }
+    return scan_part<Body>([this](auto initial) { return body_problem(initial); }, n_ - head_items_,
+                           groups_before > 0 || has_head, prefixes_ + (has_head ? 1 : 0), launch);
+  }
+
+private:
+  std::uint64_t most_open() const { return layout_.most_open_items(); }
+  std::uint64_t most_records() const { return layout_.most_records(); }
+  std::int64_t own_groups() const {
+    return static_cast<std::int64_t>(layout_.tiles(rank_).count());
+  }
+  bool ends_head() const { return known_items_ + head_items_ == group; }
+
+  template <class Initial>
+  auto head_problem(const Initial &initial) const {
+    const given whole = make_(0);
+    return head_type<Initial>(head_, whole.op, initial,
+                              {head_output(whole.sink.output, -known_items_), {}});
+  }
+  template <class Initial>
+  auto body_problem(const Initial &initial) const {
+    const given body = make_(head_items_);
+    return body_type<Initial>(body.input, body.op, initial, body.sink);
+  }
+
+  /// Scans a part by `Strategies`. `make(initial)` is its problem; its prefix is at `prefix`.
+  template <class Strategies, class MakePart, class Launch>
+  typename Launch::status_type scan_part(MakePart make, std::int64_t items, bool has_prefix,
+                                         const T *prefix, Launch &launch) const {
+    std::size_t bytes = work_bytes_;
+    if constexpr (!has_initial)
+      if (!has_prefix) return Strategies::scan(work_, bytes, make(no_initial{}), items, launch);
+    return Strategies::scan(work_, bytes, make(any_prefix{future(prefix)}), items, launch);
+  }
+  template <class Problem, class Launch>
+  void reduce(const Problem &problem, std::int64_t items, T *to, Launch &launch) const {
+    temporary_memory memory(work_);
+    aggregates::run(problem.over({static_cast<std::uint64_t>(items)}), 0, to, memory, launch);
+  }
+  /// The items of the head's group up to its end or that of the shard.
+  template <class Launch>
+  void copy_head(Launch &launch) const {
+    item *to = head_;
+    const std::uint64_t begin = layout_.first_tile_begin(rank_);
+    for (int rank = 0; rank < rank_; ++rank) {
+      if (layout_.end(rank) <= begin) continue;
+      const item *const from = open_ + static_cast<std::uint64_t>(rank) * most_open();
+      stage_items(from, layout_.open_items(rank), to, launch);
+      to += layout_.open_items(rank); // mutant: head-known
+    }
+    stage_items(make_(0).input, static_cast<std::uint64_t>(head_items_), to, launch);
+  }
+
+  /// The parts of the temporary memory at `memory`, or without it only their size.
+  void place(void *memory) {
+    memory_ = memory == nullptr ? temporary_memory() : temporary_memory(memory);
+    const auto ranks = static_cast<std::uint64_t>(layout_.ranks());
+    prefixes_ = memory_.take<T>(2);
+    own_open_ = memory_.take<item>(most_open());
+    open_ = memory_.take<item>(most_open() * ranks);
+    head_ = memory_.take<item>(head_items_ > 0 ? group : 0);
+    // A rank that sends no aggregate may need that of its head's group.
+    own_records_ = memory_.take<T>(std::max<std::uint64_t>(most_records(), 1));
+    records_ = memory_.take<T>(most_records() * ranks);
+    work_ = memory_.take<char>(work_bytes_);
+  }
+
+  const Make &make_;
+  const layout_type &layout_;
+  const int rank_;
+  const std::int64_t n_;
+  const std::int64_t known_items_; // of the head's group, before the shard
+  const std::int64_t head_items_;
+  temporary_memory memory_;
+  std::size_t work_bytes_ = 0;
+  T *prefixes_ = nullptr;                         // of the head's group, and of the body's first
+  item *own_open_ = nullptr, *open_ = nullptr;    // (ranks, most_open)
+  item *head_ = nullptr;                          // (group)
+  T *own_records_ = nullptr, *records_ = nullptr; // (ranks, most_records)
+  char *work_ = nullptr;                          // of one step at a time
+};
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

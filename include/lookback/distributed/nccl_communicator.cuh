@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// An NCCL communicator for distributed scans on GPUs. Needs nccl.h and libnccl, which the other
+// headers do not.
+#pragma once
+
+#include <lookback/core/config.cuh>
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace distributed {
+
+/// An `ncclComm_t` as the communicator of distributed scans on GPUs (@ref distributed_scans).
+///
+/// @code
+/// lookback::distributed::nccl ranks(comm); // once for each rank, its GPU being current
+/// lookback::distributed::inclusive_scan(ranks, lookback::par.on(stream), first, last, result);
+/// @endcode
+///
+/// - *Requirements*: NCCL 2.14 or newer. The GPU of `comm` is the current device of the calling
+///   thread, in the constructor and in all calls. One thread at a time uses an object. `comm` must
+///   not be used for other operations while a call waits.
+/// - *Ownership*: `comm` remains the caller's, who destroys it after this object, unless aborted().
+/// - *Failure*: after an error of NCCL, a wait longer than the deadline, or an exception in the
+///   call of this rank, `comm` is aborted: the call throws `std::runtime_error`, and so does every
+///   later one. The other ranks receive an error from NCCL, or their waits end at the deadline.
+/// - *Waits*: the host waits in every call for the lengths of the shards and, with lookback::par,
+///   for the results. What lookback::par_nosync enqueues has no deadline.
+///
+/// @ingroup distributed_scans
+class nccl {
+public:
+  /// Throws `std::invalid_argument` if `comm` is null or the deadline is not positive, and
+  /// `std::runtime_error` if NCCL or CUDA reports an error.
+  explicit nccl(ncclComm_t comm, std::chrono::milliseconds deadline = std::chrono::minutes(10))
+      : state_{comm, deadline} {
+    if (comm == nullptr) throw std::invalid_argument("lookback: the NCCL communicator is null");
+    if (deadline.count() <= 0)
+      throw std::invalid_argument("lookback: the deadline of an NCCL communicator is not positive");
+    check(ncclCommUserRank(comm, &rank_));
+    check(ncclCommCount(comm, &size_));
+    const std::size_t bytes = host_bytes * (static_cast<std::size_t>(size_) + 1);
+    check(cudaMalloc(&state_.device, bytes));
+    const cudaError_t status = cudaMallocHost(&state_.pinned, bytes);
+    if (status != cudaSuccess) cudaFree(state_.device);
+    check(status);
+  }
+  nccl(const nccl &) = delete;
+  nccl &operator=(const nccl &) = delete;
+  ~nccl() {
+    cudaFreeHost(state_.pinned);
+    cudaFree(state_.device);
+  }
+
+  /// The rank of the caller.
+  int rank() const { return rank_; }
+  /// The number of ranks.
+  int size() const { return size_; }
+  /// Whether the communicator has been aborted. Then it no longer exists and must not be destroyed.
+  bool aborted() const { return state_.comm == nullptr; }
+
+  /// Gathers one record of each rank in device memory, in rank order: enqueues it on `stream`.
+  void all_gather_on(const void *record, std::size_t bytes, void *records,
+                     cudaStream_t stream) const {
+    throw_if_aborted();
+    check(ncclAllGather(record, records, bytes, ncclUint8, state_.comm, stream));
+  }
+  /// The same in host memory, for records of at most 64 bytes. Waits for the stream.
+  void all_gather_host(const void *record, std::size_t bytes, void *records,
+                       cudaStream_t stream) const {
+    throw_if_aborted();
+    if (bytes > host_bytes)
+      throw std::invalid_argument("lookback: a record in host memory has at most 64 bytes");
+    char *const own = static_cast<char *>(state_.device), *const all = own + host_bytes;
+    const std::size_t all_bytes = bytes * static_cast<std::size_t>(size_);
+    std::memcpy(state_.pinned, record, bytes);
+    check(cudaMemcpyAsync(own, state_.pinned, bytes, cudaMemcpyHostToDevice, stream));
+    all_gather_on(own, bytes, all, stream);
+    void *const gathered = static_cast<char *>(state_.pinned) + host_bytes;
+    check(cudaMemcpyAsync(gathered, all, all_bytes, cudaMemcpyDeviceToHost, stream));
+    wait_for(stream);
+    std::memcpy(records, gathered, all_bytes);
+  }
+  /// Waits until the work on `stream` is complete, at most until the deadline.
+  void wait_for(cudaStream_t stream) const {
+    throw_if_aborted();
+    const auto begin = std::chrono::steady_clock::now();
+    for (unsigned turn = 0;; ++turn) {
+      const cudaError_t status = cudaStreamQuery(stream);
+      if (status == cudaSuccess) return;
+      if (status != cudaErrorNotReady) check(status);
+      if (turn % 64 != 63) continue;
+      ncclResult_t error = ncclSuccess;
+      check(ncclCommGetAsyncError(state_.comm, &error));
+      if (error != ncclInProgress) check(error);
+      if (std::chrono::steady_clock::now() - begin > state_.deadline)
+        fail("has waited until the deadline for the other ranks");
+      std::this_thread::yield();
+    }
+  }
+  /// Aborts the communicator.
+  void abort() const noexcept {
+    if (state_.comm == nullptr) return;
+    ncclCommAbort(state_.comm);
+    state_.comm = nullptr;
+  }
+
+private:
+  static constexpr std::size_t host_bytes = 64; // of a record in host memory
+
+  void throw_if_aborted() const {
+    if (aborted()) fail("is used after it has been aborted");
+  }
+  void check(cudaError_t status) const {
+    if (status != cudaSuccess) fail(std::string("fails: ") + cudaGetErrorString(status));
+  }
+  /// A communicator that is not blocking may return before it has started the operation.
+  void check(ncclResult_t status) const {
+    const auto begin = std::chrono::steady_clock::now();
+    while (status == ncclInProgress) {
+      if (std::chrono::steady_clock::now() - begin > state_.deadline)
+        fail("has waited until the deadline for NCCL");
+      if (ncclCommGetAsyncError(state_.comm, &status) != ncclSuccess) status = ncclInternalError;
+    }
+    if (status != ncclSuccess) fail(std::string("fails: ") + ncclGetErrorString(status));
+  }
+  [[noreturn]] void fail(const std::string &reason) const {
+    abort();
+    throw std::runtime_error("lookback: the NCCL communicator of rank " + std::to_string(rank_) +
+                             " " + reason);
+  }
+
+  struct state {
+    ncclComm_t comm; // null: aborted
+    std::chrono::milliseconds deadline;
+    void *device = nullptr, *pinned = nullptr; // an own record, then those of all ranks
+  };
+  mutable state state_;
+  int rank_ = 0, size_ = 1;
+};
+
+} // namespace distributed
+} // namespace LOOKBACK_ABI
+} // namespace lookback
