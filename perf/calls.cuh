@@ -33,6 +33,12 @@ struct inclusive_sum_misaligned : inclusive_sum<int> {
   static constexpr int shift = 1;
 };
 
+/// For lookback, only the device knows the number of items; for CUB, the host does.
+struct inclusive_sum_device_count : inclusive_sum<int> {
+  static constexpr const char *name = "inclusive_sum_device_count";
+  static constexpr long long largest_input = 1LL << 30; // of 2^28 items, the bound
+};
+
 /// What a whole call costs the host: synchronisation and, in Thrust's calls, temporary memory
 /// included.
 struct wall_inclusive_sum : inclusive_sum<int> {
@@ -259,6 +265,7 @@ void add_inclusive_affine(std::vector<cell> &cells);
 void add_inclusive_sum_by_key(std::vector<cell> &cells);
 void add_exclusive_sum_i8_to_i32(std::vector<cell> &cells);
 void add_transform_inclusive_sum(std::vector<cell> &cells);
+void add_inclusive_sum_device_count(std::vector<cell> &cells);
 void add_inclusive_sum_through_iterators(std::vector<cell> &cells);
 void add_inclusive_scan_of_integers(std::vector<cell> &cells);
 void add_wall_inclusive_sum(std::vector<cell> &cells);

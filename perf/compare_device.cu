@@ -12,6 +12,7 @@ int main(int argc, char **argv) {
     perf::add_inclusive_sum_by_key(cells);
     perf::add_exclusive_sum_i8_to_i32(cells);
     perf::add_transform_inclusive_sum(cells);
+    perf::add_inclusive_sum_device_count(cells);
     perf::add_inclusive_sum_through_iterators(cells);
     perf::add_inclusive_scan_of_integers(cells);
     perf::add_wall_inclusive_sum(cells);

@@ -119,6 +119,7 @@ template struct cub_new<inclusive_max>;
 template struct cub_new<inclusive_affine>;
 template struct cub_new<inclusive_sum_by_key_7>;
 template struct cub_new<inclusive_sum_by_key_1000>;
+template struct cub_new<inclusive_sum_device_count>;
 template struct cub_new<exclusive_sum_i8_to_i32>;
 template struct cub_new<transform_inclusive_sum>;
 template struct cub_new<inclusive_sum_counting_transform>;

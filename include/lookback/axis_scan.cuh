@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scans along an axis of an array, as free functions: on a GPU along rows; on the threads of the
-// CPU also along columns, planes and batches of them.
+// Scans along an axis of an array, as free functions: along rows, columns, planes and batches of
+// them, on a GPU or on the threads of the CPU.
 #pragma once
 
 #include <lookback/host/host_lines.cuh>
@@ -38,22 +38,21 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 ///
 /// **Common to all calls**
 ///
-/// - `policy`: lookback::host, or a policy derived from lookback::host_execution_policy; for rows
-///   also one of lookback's @ref policies, or `thrust::cuda::par` and the policies made from it. A
-///   strategy chosen by `.with()` has no effect. Not in device code.
+/// - `policy`: one of lookback's @ref policies, `thrust::cuda::par` or a policy made from it,
+///   lookback::host, or a policy derived from lookback::host_execution_policy. A strategy chosen by
+///   `.with()` has no effect. Not in device code.
 /// - `lines`: the lines (lookback::axis). If outer, length or inner is zero or negative, there are
 ///   none.
 /// - *Iterators*: random access, to the array's first element. `result` may equal `first` if input
 ///   and output pitches are equal; any other overlap is undefined. Elements between the lines are
 ///   not written.
-/// - *Rows on a GPU*: inner is 1, and the elements of a line are adjacent in the input and in the
-///   output. Element types are limited as for lookback::DeviceSegmentedScan; *stream behaviour* as
-///   for @ref thrust_scans.
+/// - *On a GPU*: element types, temporary storage and complexity are those of
+///   lookback::DeviceAxisScan; *stream behaviour* as for @ref thrust_scans.
 /// - *Operator*, *element types* on the CPU: as for @ref thrust_scans.
-/// - *Errors*: `std::invalid_argument` for lines on a GPU that are not rows, for negative pitches,
-///   for output pitches that do not nest (that along the axis must be at least inner, and the outer
-///   one at least the span of a line, or the same with both exchanged), and for lines that span
-///   more than 2^63 - 1 elements; otherwise as for @ref thrust_scans.
+/// - *Errors*: `std::invalid_argument` for negative pitches, for output pitches that do not nest
+///   (that along the axis must be at least inner, and the outer one at least the span of a line, or
+///   the same with both exchanged), and for lines that span more than 2^63 - 1 elements; otherwise
+///   as for @ref thrust_scans.
 /// - *Determinism*: the results of a line are bit-identical to those of scanning it alone, forward
 ///   or reverse, by lookback::inclusive_scan() or lookback::exclusive_scan(). They depend neither
 ///   on the other lines nor on the pitches (lookback::tree_shape).

@@ -38,7 +38,8 @@ inline namespace LOOKBACK_ABI {
 /// - *Initial value*: a value; or, except by key, a lookback::FutureValue, a `cub::FutureValue` or
 ///   a `cuda::args::deferred`, which is read on the device in stream order.
 /// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 launches
-///   nothing, except where a total is wanted and in OffsetsFromCounts().
+///   nothing, except where a total is wanted and in OffsetsFromCounts(). Or a
+///   lookback::device_count, if only the device knows the number: not in OffsetsFromCounts().
 /// - *Total*: in calls without keys, an output made by lookback::with_total() also gets the total.
 /// - `algorithm`: one of the @ref strategies; without it, lookback::fastest. In calls without keys,
 ///   lookback::reverse may precede it or stand alone; it scans from the last element to the first.
@@ -108,7 +109,7 @@ public:
                                   Algorithm...) {
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::exclusive_sum(d_in, d_out),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class Count, class... Algorithm, detail::if_count<Count> = 0>
@@ -117,7 +118,7 @@ public:
                                   Algorithm...) {
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::exclusive_sum(d_data, d_data),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = init . x(0) . x(1) ... x(i - 1), y(0) = init
@@ -130,7 +131,7 @@ public:
                                    Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
-        problem::scan_from<false>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
+        problem::scan_from<false>(d_in, d_out, scan_op, init_value), detail::length_of(num_items),
         detail::launcher(stream));
   }
   /// The same, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
@@ -143,7 +144,7 @@ public:
                                    cudaStream_t stream = nullptr, Algorithm...) {
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
-        problem::scan_from<false>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
+        problem::scan_from<false>(d_in, d_out, scan_op, init_value), detail::length_of(num_items),
         detail::launcher(stream));
   }
   /// The same in place: `d_data` is the input and the output.
@@ -155,7 +156,7 @@ public:
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
         problem::scan_from<false>(d_data, d_data, scan_op, init_value),
-        detail::item_count(num_items), detail::launcher(stream));
+        detail::length_of(num_items), detail::launcher(stream));
   }
   /// The same in place, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
   template <class Data, class ScanOp, class T = void, class I = void, class Count,
@@ -167,7 +168,7 @@ public:
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
         problem::scan_from<false>(d_data, d_data, scan_op, init_value),
-        detail::item_count(num_items), detail::launcher(stream));
+        detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = x(0) + x(1) + ... + x(i)
@@ -180,7 +181,7 @@ public:
                                   Algorithm...) {
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::inclusive_scan(d_in, d_out, plus{}),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class Count, class... Algorithm, detail::if_count<Count> = 0>
@@ -189,7 +190,7 @@ public:
                                   Algorithm...) {
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::inclusive_scan(d_data, d_data, plus{}),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = x(0) . x(1) ... x(i)
@@ -202,7 +203,7 @@ public:
                                    cudaStream_t stream = nullptr, Algorithm...) {
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::inclusive_scan(d_in, d_out, scan_op),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
   /// The same in place: `d_data` is the input and the output.
   template <class Data, class ScanOp, class Count, class... Algorithm, detail::if_count<Count> = 0>
@@ -211,7 +212,7 @@ public:
                                    cudaStream_t stream = nullptr, Algorithm...) {
     return strategies<Algorithm...>::scan(d_temp_storage, temp_storage_bytes,
                                           problem::inclusive_scan(d_data, d_data, scan_op),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = init . x(0) . x(1) ... x(i)
@@ -225,7 +226,7 @@ public:
                                        Algorithm...) {
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
-        problem::scan_from<true>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
+        problem::scan_from<true>(d_in, d_out, scan_op, init_value), detail::length_of(num_items),
         detail::launcher(stream));
   }
   /// The same, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
@@ -238,7 +239,7 @@ public:
                                        cudaStream_t stream = nullptr, Algorithm...) {
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
-        problem::scan_from<true>(d_in, d_out, scan_op, init_value), detail::item_count(num_items),
+        problem::scan_from<true>(d_in, d_out, scan_op, init_value), detail::length_of(num_items),
         detail::launcher(stream));
   }
 
@@ -278,7 +279,7 @@ public:
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
         problem::exclusive_sum_by_key(d_keys_in, d_values_in, d_values_out, equality_op),
-        detail::item_count(num_items), detail::launcher(stream));
+        detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = init . x(s) ... x(i - 1), y(s) = init
@@ -296,7 +297,7 @@ public:
                                           problem::exclusive_by_key(d_keys_in, d_values_in,
                                                                     d_values_out, equality_op,
                                                                     scan_op, init_value),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// @private Refused at compile time: by key, the host must know the initial value.
@@ -313,7 +314,7 @@ public:
                                           problem::exclusive_by_key(d_keys_in, d_values_in,
                                                                     d_values_out, equality_op,
                                                                     scan_op, init_value),
-                                          detail::item_count(num_items), detail::launcher(stream));
+                                          detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = x(s) + ... + x(i)
@@ -328,7 +329,7 @@ public:
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
         problem::inclusive_by_key(d_keys_in, d_values_in, d_values_out, equality_op, plus{}),
-        detail::item_count(num_items), detail::launcher(stream));
+        detail::length_of(num_items), detail::launcher(stream));
   }
 
   /// y(i) = x(s) . x(s + 1) ... x(i)
@@ -343,7 +344,7 @@ public:
     return strategies<Algorithm...>::scan(
         d_temp_storage, temp_storage_bytes,
         problem::inclusive_by_key(d_keys_in, d_values_in, d_values_out, equality_op, scan_op),
-        detail::item_count(num_items), detail::launcher(stream));
+        detail::length_of(num_items), detail::launcher(stream));
   }
 };
 

@@ -32,7 +32,7 @@ inline namespace LOOKBACK_ABI {
 /// - *Element types*: a copy constructor, and what the assignment to the output needs; at most 4096
 ///   bytes.
 /// - `num_items`: elements, not bytes; of any integer type, of 128 bits as well. 0 writes the
-///   number 0.
+///   number 0. Or a lookback::device_count, if only the device knows the number.
 /// - `algorithm`: lookback::fastest or lookback::look_ahead; without it, lookback::fastest.
 /// - *Stream behaviour*: the selection is enqueued on `stream`. Nothing is allocated, nothing
 ///   synchronises, and the stream may be captured.

@@ -16,6 +16,7 @@
 /// | `<lookback/segmented_scan.cuh>` | @ref segmented_scans |
 /// | `<lookback/axis_scan.cuh>` | @ref axes; on a GPU, rows |
 /// | `<lookback/continued_scan.cuh>` | @ref continued_scans, on the CPU |
+/// | `<lookback/out_of_core.cuh>` | @ref out_of_core_scans |
 /// | `<lookback/device_scan.cuh>`, `<lookback/device_segmented_scan.cuh>` | @ref cub_scans |
 /// | `<lookback/device_select.cuh>`, `<lookback/device_partition.cuh>` | @ref cub_selections |
 /// | `<lookback/device_reduce.cuh>`, `<lookback/device_run_length_encode.cuh>` | the same |
@@ -37,6 +38,9 @@
 /// @ingroup doors
 
 /// @defgroup continued_scans Scans in chunks
+/// @ingroup doors
+
+/// @defgroup out_of_core_scans Scans of host memory through a GPU
 /// @ingroup doors
 
 /// @defgroup distributed_scans Scans of distributed sequences
@@ -70,11 +74,13 @@
 #include <lookback/axis_scan.cuh>
 #include <lookback/continued_scan.cuh>
 #include <lookback/execution_policy.cuh>
+#include <lookback/out_of_core.cuh>
 #include <lookback/scan.cuh>
 #include <lookback/segmented_scan.cuh>
 #include <lookback/selection.cuh>
 #if defined(__CUDACC__)
 #include <lookback/catalogue.cuh>
+#include <lookback/device_axis_scan.cuh>
 #include <lookback/device_partition.cuh>
 #include <lookback/device_reduce.cuh>
 #include <lookback/device_run_length_encode.cuh>

@@ -2,13 +2,19 @@
 // Where does every line of a text file start? One transform scan numbers the lines, one scatter
 // stores where they start.
 //
-//   line_index FILE [LINE [CHUNK_BYTES]]
+//   line_index [--memory BYTES] FILE [LINE [CHUNK_BYTES]]
 //
 // prints the number of lines, the longest line, and the offset of line LINE (the middle one by
 // default). Lines count from 1. A line ends with "\n" or "\r\n", which its length leaves out; the
 // last may lack it. The file may have any size: chunks of CHUNK_BYTES (64 MiB by default) pass
 // through memory, where they take 10 to 18 bytes per byte; what stays is 8 bytes per line.
+//
+// With --memory, the GPU's memory may be smaller than a chunk (1 GiB by default, then): if a chunk
+// takes more than BYTES, it stays in the host's memory, with 8 bytes per byte, and the scan uses at
+// most BYTES of the GPU's.
 #include "example.cuh"
+
+#include <lookback/out_of_core.cuh>
 
 #include <cuda/std/functional>
 #include <thrust/copy.h>
@@ -28,12 +34,28 @@ struct is_newline {
 /// The starts of the lines of a text that arrives in chunks.
 class line_starts {
 public:
+  /// `memory`: bytes that a chunk may take on the GPU.
+  explicit line_starts(std::uint64_t memory) : memory(memory) {}
+
   /// Takes the next n > 0 bytes of the text, of which before[i] is the byte before byte i: a
   /// newline before the first. A line starts at byte i when before[i] is a newline, and then it has
   /// as many lines before it in this chunk as before[0], ..., before[i - 1] have newlines. So one
   /// exclusive scan says where in the list each start belongs. The type of the initial value, 64
   /// bits here, is the type of the sums.
   void append(const char *before, std::size_t n) {
+    if (n <= memory / 18)
+      append_at_once(before, n);
+    else
+      append_out_of_core(before, n);
+    text_bytes += n;
+  }
+
+  std::vector<std::uint64_t> all; // one start per line
+  std::uint64_t text_bytes = 0;
+  double scan_seconds = 0;
+
+private:
+  void append_at_once(const char *before, std::size_t n) {
     bytes.assign(before, before + n);
     place.resize(n); // 8 bytes a byte
 
@@ -52,16 +74,30 @@ public:
 
     all.resize(all.size() + count);
     thrust::copy(starts.begin(), starts.begin() + count, all.end() - count);
-    text_bytes += n;
+  }
+  /// The same in the host's memory, through the GPU's.
+  void append_out_of_core(const char *before, std::size_t n) {
+    place_on_host.resize(n);
+    lookback::out_of_core::options limits;
+    limits.device_bytes = memory;
+
+    const double begin = example::now();
+    lookback::out_of_core::transform_exclusive_scan(
+        example::policy, before, before + n, place_on_host.data(), is_newline{}, std::uint64_t{0},
+        cuda::std::plus<std::uint64_t>{}, limits);
+    scan_seconds += example::now() - begin;
+
+    const std::uint64_t count = place_on_host.back() + is_newline{}(before[n - 1]);
+    all.resize(all.size() + count);
+    const auto offset = thrust::make_counting_iterator(text_bytes);
+    thrust::scatter_if(lookback::host, offset, offset + n, place_on_host.begin(), before,
+                       all.end() - count, is_newline{});
   }
 
-  std::vector<std::uint64_t> all; // one start per line
-  std::uint64_t text_bytes = 0;
-  double scan_seconds = 0;
-
-private:
+  std::uint64_t memory;
   example::vector<char> bytes;
   example::vector<std::uint64_t> place, starts; // of the lines of one chunk
+  std::vector<std::uint64_t> place_on_host;
 };
 
 struct line {
@@ -139,14 +175,19 @@ std::string serial_pass(const std::string &path, std::uint64_t size, const line_
   return summary(lines, position, longest);
 }
 
-void line_index(const std::vector<std::string> &arguments) {
+void line_index(std::vector<std::string> arguments) {
+  std::uint64_t memory = UINT64_MAX, chunk_bytes = 64 << 20;
+  if (arguments.size() > 1 && arguments[0] == "--memory") {
+    memory = example::number(arguments[1], "BYTES", 4 << 20, UINT64_MAX); // 4 groups of the tree
+    chunk_bytes = 1 << 30;
+    arguments.erase(arguments.begin(), arguments.begin() + 2);
+  }
   if (arguments.empty() || arguments.size() > 3)
-    throw example::bad_input("usage: line_index FILE [LINE [CHUNK_BYTES]]");
+    throw example::bad_input("usage: line_index [--memory BYTES] FILE [LINE [CHUNK_BYTES]]");
   const std::string &path = arguments[0];
   std::uint64_t wanted =
       arguments.size() > 1 ? example::number(arguments[1], "LINE", 1, UINT64_MAX) : 0;
-  const std::uint64_t chunk_bytes =
-      arguments.size() > 2 ? example::number(arguments[2], "CHUNK_BYTES", 1, 1 << 30) : 64 << 20;
+  if (arguments.size() > 2) chunk_bytes = example::number(arguments[2], "CHUNK_BYTES", 1, 1 << 30);
   std::error_code not_regular;
   const std::uint64_t size = std::filesystem::file_size(path, not_regular);
   if (not_regular)
@@ -154,9 +195,10 @@ void line_index(const std::vector<std::string> &arguments) {
   example::open(path); // an unreadable file is reported before a missing GPU
   example::require_processor();
 
-  line_starts index;
+  line_starts index(memory);
   const double begin = example::now();
-  const std::string indexed = index_file(path, size, chunk_bytes, index);
+  const std::string indexed =
+      index_file(path, size, std::clamp<std::uint64_t>(size, 1, chunk_bytes), index);
   const double seconds = example::now() - begin;
   const std::string serial = serial_pass(path, size, index);
   if (serial != indexed)

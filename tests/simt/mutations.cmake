@@ -177,10 +177,13 @@ function(mutation name operation marker)
   file(WRITE ${path} "${unbroken}")
   # Killed means that the test said what is wrong and how to see it again: a time-out is no proof,
   # nor is a crash outside of the kernels, which names no schedule.
-  set(reasons "SUMMARY: ThreadSanitizer" "deadlock" "block [0-9]+ " "ERROR: (REQUIRE|test case)")
+  set(reasons "ERROR: (REQUIRE|CHECK)")
+  if(output MATCHES "replay: LOOKBACK_SIMT_SEED=")
+    list(APPEND reasons "SUMMARY: ThreadSanitizer" "deadlock" "block [0-9]+ " "ERROR: test case")
+  endif()
   list(JOIN reasons "[^\n]*|" reasons)
   string(REGEX MATCH "${reasons}[^\n]*" reason "${output}")
-  if(NOT status EQUAL 0 AND output MATCHES "replay: LOOKBACK_SIMT_SEED=" AND NOT reason STREQUAL "")
+  if(NOT status EQUAL 0 AND output MATCHES "replay(: LOOKBACK_SIMT| with LOOKBACK_TEST)_SEED=" AND NOT reason STREQUAL "")
     message(STATUS "  killed at ${effort} % of the schedules: ${reason}")
     math(EXPR killed "${killed} + 1")
     set(killed ${killed} PARENT_SCOPE)
@@ -396,9 +399,11 @@ mutation("results stored before every lane has put its own" DELETE room-results)
 mutation("a full room that does not wrap" REPLACE room-wraps "end <= RoomBytes" "end > 0")
 mutation("two kept items in one place" REPLACE next-place "at + size" "at")
 mutation("kept items behind the places of their lane"
-         REPLACE kept-before "- simt::count_bits(bits())" "")
+         REPLACE kept-before " - counts_[w]" "")
+mutation("kept items of earlier rows not counted" REPLACE rows-above "starts[i] + number(left" "number(left")
+mutation("a share without its aggregate" DELETE share)
 mutation("missing items kept" REPLACE lane-items ": left < 0 ? 0 : left" ": E")
-mutation("a total without the last share" REPLACE kept-total " + starts[Count]" "")
+mutation("a total without the last share" REPLACE kept-total " + placed.items()" "")
 
 # ---- runs, and partitions into three -------------------------------------------------------------
 mutations_of(races_runs.cpp)
@@ -423,15 +428,17 @@ mutation("runs that begin in earlier rows not counted" REPLACE runs-first "start
 mutation("a place for a run that does not end" REPLACE runs-open "? 0 : 1" "? 0 : 0")
 mutation("no place for the newest run" REPLACE runs-newest "? 1 : 0" "? 0 : 0")
 mutation("the last runs not counted" REPLACE runs-total "before + starts[Count]" "before")
-mutation("sums from the beginning of the row" DELETE sums-newest)
-mutation("the sum of a run goes on" REPLACE sums-anew "anew ? x : " "")
-mutation("the sum of the last run not stored" REPLACE sums-last "static_cast<T>(open)" "T{}")
-mutation("keys overwritten that another lane has not read" DELETE pairs-reuse)
-mutation("pairs stored before every lane has put its own" DELETE pairs-results)
-mutation("sums that go on across rows alone"
-         REPLACE sums-beside "kept[i].heads().before() == 0" "false")
-mutation("the last heads not counted" REPLACE sums-total " + starts[Count]" "")
-mutation("a sum of the run before the first" REPLACE sums-none "? 1 : 0" "? 0 : 0")
+mutation("sums of earlier rows left out" REPLACE sums-above "all + " "")
+mutation("the last head of another lane" DELETE sums-newest)
+mutation("sums of earlier items of the vector left out" REPLACE sums-in "before + " "")
+mutation("the sum of the last run from the beginning" REPLACE sums-last " - newest" "")
+mutation("keys overwritten that another lane has not read" DELETE beginnings-reuse)
+mutation("runs stored before every lane has put its own" DELETE beginnings-results)
+mutation("a sum of the run before the first" REPLACE sums-none "j >= none" "true")
+mutation("a sum of the run before the first, one by one" REPLACE sums-first "rank > 0" "true")
+mutation("a run from the one before the row" REPLACE sums-beside "below != 0 ? beside : " "")
+mutation("a run from one of an earlier row" DELETE sums-next)
+mutation("the last heads not counted" REPLACE sums-total " + placed.begun()" "")
 mutation("the key behind the row not compared" REPLACE staged-right "row[row_elements]" "keys.get(E - 1)")
 
 # ---- segments by offsets -------------------------------------------------------------------------
@@ -444,6 +451,45 @@ mutation("a status word not cleared for the next round" DELETE clear-tile)
 mutation("values of two segments combined in a row" REPLACE slot-position "position >= distance" "true")
 mutation("a row that ends with its warp's lanes"
          REPLACE slots-above "is_above ? above_[step] : value" "value")
+
+# ---- columns -------------------------------------------------------------------------------------
+mutations_of(races_columns.cpp)
+mutation("a unit's elements read before all are loaded" DELETE column-loaded)
+mutation("results stored before all are there" DELETE column-results)
+mutation("elements loaded over results, or a unit ended, too early" DELETE column-cleared)
+mutation("row aggregates of a column read before all are there" DELETE column-rows)
+mutation("tile aggregates of a column written over its row aggregates" DELETE column-values)
+mutation("tile aggregates of a column read before all are there" DELETE column-tiles)
+mutation("the prefixes of columns read before they are there" DELETE column-prefixes)
+mutation("a column's status word taken for ready"
+         REPLACE column-ready "first + i >= count || seen[i].ready()" "true")
+mutation("a group's prefix taken for ready" DELETE column-prefix-found)
+mutation("a column's status word not cleared for the next round" DELETE clear-row)
+
+# ---- counts that only the device knows -----------------------------------------------------------
+mutations_of(races_counts.cpp)
+mutation("a count not compared with its bound" REPLACE count-bound "found <= items" "true")
+mutation("an invalid count scanned up to its bound" REPLACE count-read ": 0" ": items")
+mutation("an invalid count not reported" REPLACE count-error "invalid_value" "invalid_value - 1")
+mutation("no total of a count of 0" REPLACE actual-nothing "set_total_of_nothing(problem)" "")
+mutation("the blocks of a grid taken for its tiles"
+         REPLACE grid-tiles "counts_on_device<Problem>" "false")
+mutation("a block without a tile scans one"
+         REPLACE no-tile "simt::block_index() >= tiles_of_grid(actual)" "false")
+mutation("a block without a tile not known to its cluster" DELETE leave-cluster)
+mutation("a block without a tile not known to the wave" DELETE leave-wave)
+mutation("a block without a tile not known to the wave in a pipeline" DELETE leave-few)
+mutation("a status word of an actual tile not cleared" DELETE counted-clear)
+mutation("tiles drawn before the kernel before has ended" DELETE counted-previous)
+mutation("large tiles drawn before the kernel before has ended" DELETE counted-large)
+mutation("a large tile scanned in the memory of the block's last one" DELETE next-large)
+
+# ---- chunks through a device ---------------------------------------------------------------------
+mutations_of(../out_of_core/chunk_stream.cpp)
+mutation("a slot taken before its results are on the host" DELETE chunk-results)
+mutation("a chunk scanned before it has arrived" DELETE chunk-input)
+mutation("results copied before they are written" DELETE chunk-scan)
+mutation("an exception leaves while the device copies" REPLACE chunk-drain "device.drain();" "")
 
 if(PLACES)
   list(REMOVE_ITEM markers ${used})

@@ -25,11 +25,11 @@ inline const char *name_of(path by) {
   }
 }
 
-/// Runs a problem over n elements in the two phases of CUB; cudaErrorNotSupported if `by` cannot
-/// take it. One tile is one tile by any path.
-template <class Problem>
+/// Runs a problem over n elements, a number or a device_count, in the two phases of CUB;
+/// cudaErrorNotSupported if `by` cannot take it. One tile is one tile by any path.
+template <class Problem, class Count>
 cudaError_t scan_by(path by, void *storage, std::size_t &bytes, const Problem &problem,
-                    std::int64_t n, lookback::detail::launcher launch) {
+                    const Count &n, lookback::detail::launcher launch) {
   namespace core = lookback::detail;
   using rows = core::measured_tuning;
   switch (by) {

@@ -8,9 +8,7 @@
 #include <lookback/core/storage.cuh>
 
 #include <cstdint>
-#if LOOKBACK_BOUNDS_SPINS && defined(__CUDACC__)
 #include <cstdio>
-#endif
 #include <cstring>
 #include <type_traits>
 
@@ -103,6 +101,11 @@ LOOKBACK_DEVICE unsigned count_bits(unsigned bits) { return static_cast<unsigned
 LOOKBACK_DEVICE void back_off() { __nanosleep(100); }
 /// Ends the kernel, with an error on the host.
 LOOKBACK_DEVICE void trap() { __trap(); }
+/// Ends the kernel with an error, as a failed assertion does.
+__device__ __noinline__ inline void refuse_count() {
+  printf("lookback: the count of a lookback::device_count is negative or greater than `at_most`\n");
+  __trap();
+}
 /// Limits the duration of one wait. With LOOKBACK_BOUNDS_SPINS, a wait of 15 seconds prints what it
 /// waits for and ends the kernel. Otherwise no time is measured, and the arguments cost nothing.
 class spin_bound {

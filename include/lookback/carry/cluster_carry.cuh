@@ -6,6 +6,7 @@
 
 #include <lookback/arch/simt_sm90.cuh>
 #include <lookback/carry/no_carry.cuh>
+#include <lookback/tile/actual_count.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -24,6 +25,13 @@ namespace carry {
 struct cluster {
   static constexpr bool is_alone = false, draws_tile = false;
   static constexpr int waiting_warps = 0;
+
+  /// Called by every thread of a block without a tile, before it ends: the cluster waits for it.
+  static LOOKBACK_DEVICE void leave() {
+#if LOOKBACK_TARGETS_SM_90
+    simt::arrive_at_cluster<false>(); // mutant: leave-cluster
+#endif
+  }
 
   template <class Problem, int Warps>
   class of_tile {
@@ -103,7 +111,8 @@ struct cluster {
     /// Sends to the block of tile `lane`, in each lane whose tile comes after this one.
     LOOKBACK_DEVICE void send(const T &aggregate) const {
       const int lane = simt::lane_index();
-      if (lane <= static_cast<int>(tile_) || lane >= static_cast<int>(simt::block_count())) return;
+      if (lane <= static_cast<int>(tile_) || lane >= static_cast<int>(tiles_of_grid(problem_)))
+        return;
       std::uint32_t raw[words] = {};
       std::memcpy(raw, static_cast<const void *>(&aggregate), sizeof(T));
       LOOKBACK_UNROLL

@@ -16,6 +16,10 @@ struct cluster_or_wave {
   static constexpr bool is_alone = false, draws_tile = false;
   static constexpr int waiting_warps = 1; // at most
 
+  static LOOKBACK_DEVICE void leave() {
+    simt::cluster_blocks() > 1 ? cluster::leave() : wave::leave();
+  }
+
   template <class Problem, int Warps>
   class either {
     using T = typename Problem::accumulator;

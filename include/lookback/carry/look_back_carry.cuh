@@ -26,7 +26,8 @@ LOOKBACK_DEVICE T wait_for(const Status &status, std::size_t i) {
 /// Reduces, for each of `Window` groups (first, first + step, ...), the aggregates of those of its
 /// tiles that are below `tile`. All lanes get the result; a group without such tiles has none. Lane
 /// l reads tile l of each group. All loads are issued before any result is tested, so that they
-/// share one round trip.
+/// share one round trip. For that, none is conditional: lanes without a tile read the last one,
+/// since the compiler would otherwise wait for some of the loads before it issues the others.
 template <int Window, class T, class Operator>
 LOOKBACK_DEVICE void reduce_aggregates(const tile_status<T> &tile_aggregates, unsigned first,
                                        unsigned step, unsigned tile,
@@ -35,12 +36,13 @@ LOOKBACK_DEVICE void reduce_aggregates(const tile_status<T> &tile_aggregates, un
   const auto watched = [=](int u) {
     return (first + u * step) * simt::warp_threads + simt::lane_index();
   };
+  const unsigned last = tile > 0 ? tile - 1 : 0;
   typename tile_status<T>::reading seen[Window];
   simt::spin_bound bound;
   for (bool ready = false; !ready;) {
     LOOKBACK_UNROLL
     for (int u = 0; u < Window; ++u)
-      if (watched(u) < tile) seen[u] = tile_aggregates.read(watched(u));
+      seen[u] = tile_aggregates.read(watched(u) < last ? watched(u) : last);
     ready = true;
     LOOKBACK_UNROLL
     for (int u = 0; u < Window; ++u)

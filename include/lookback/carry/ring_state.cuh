@@ -42,16 +42,37 @@ struct segment_state {
   ring_words<T> tile_aggregates, group_aggregates, group_prefixes;
 };
 
+/// The units of a ring, in sections of `Section` units.
+template <unsigned Section>
+struct ring_sections {
+  static constexpr unsigned section_units = Section, sections = 8;
+
+  unsigned *next_unit = nullptr; // zero before the first use
+  ended_steps<> completed;       // (sections), units that have ended
+
+  /// Reports that `units` units of a section have ended. Requires a barrier between their last
+  /// accesses, by any thread of the block, and this call.
+  LOOKBACK_DEVICE void end(unsigned section, std::uint32_t units) const {
+    completed.add(section % sections, units);
+  }
+  /// Waits until all units of a section have ended.
+  LOOKBACK_DEVICE void wait_for_end(unsigned section) const {
+    const std::uint32_t all = (section / sections + 1) * Section;
+    for (simt::spin_bound bound; completed.read(section % sections) < all;
+         bound.count("units of section", section))
+      simt::back_off();
+  }
+};
+
 /// Sections of `Section` units. A tile reads words of up to 1024 + 62 tiles before it.
 template <class T, unsigned Section>
-struct ring_state {
-  static constexpr unsigned section_units = Section, sections = 8, words = sections * Section,
-                            group_tiles = 32, groups = words / group_tiles;
+struct ring_state : ring_sections<Section> {
+  using ring_sections<Section>::sections;
+  static constexpr unsigned words = sections * Section, group_tiles = 32,
+                            groups = words / group_tiles;
   static_assert((words & (words - 1)) == 0 && Section % group_tiles == 0,
                 "a ring has a power of two of words, and a section whole groups");
 
-  unsigned *next_unit = nullptr;   // zero before the first use
-  ended_steps<> completed;         // (sections), units that have ended
   tile_status<T> tile_aggregates;  // (words)
   tile_status<T> group_aggregates; // (groups)
   tile_status<T> group_prefixes;   // (groups)
@@ -70,18 +91,6 @@ struct ring_state {
       group_aggregates.clear(next / group_tiles % groups);
       group_prefixes.clear(next / group_tiles % groups);
     }
-  }
-  /// Reports that `units` units of a section have ended. Requires a barrier between their last
-  /// accesses, by any thread of the block, and this call.
-  LOOKBACK_DEVICE void end(unsigned section, std::uint32_t units) const {
-    completed.add(section % sections, units);
-  }
-  /// Waits until all units of a section have ended.
-  LOOKBACK_DEVICE void wait_for_end(unsigned section) const {
-    const std::uint32_t all = (section / sections + 1) * Section;
-    for (simt::spin_bound bound; completed.read(section % sections) < all;
-         bound.count("units of section", section))
-      simt::back_off();
   }
 };
 

@@ -33,6 +33,11 @@ struct wave {
   static constexpr bool is_alone = false, draws_tile = false;
   static constexpr int waiting_warps = 1;
 
+  /// Called by every thread of a block without a tile, before it ends: the grid waits for it.
+  static LOOKBACK_DEVICE void leave() {
+    if (simt::thread_index() == 0) simt::arrive_at_grid(); // mutant: leave-wave
+  }
+
   template <class Problem, int Warps>
   class of_tile {
     using T = typename Problem::accumulator;

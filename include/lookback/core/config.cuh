@@ -89,12 +89,16 @@
 /// LOOKBACK_UNROLL: a loop that must be unrolled in a kernel, since it indexes registers.
 /// LOOKBACK_ROLLED: a loop that must not be unrolled. It has few iterations and few calls need it,
 /// but the compiler would unroll it four times at every use.
+/// LOOKBACK_UNROLL_BY(n): n iterations become one; n is a name.
 #if defined(__CUDA_ARCH__)
 #define LOOKBACK_UNROLL _Pragma("unroll")
 #define LOOKBACK_ROLLED _Pragma("unroll 1")
+#define LOOKBACK_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define LOOKBACK_UNROLL_BY(n) LOOKBACK_PRAGMA(unroll n)
 #else
 #define LOOKBACK_UNROLL
 #define LOOKBACK_ROLLED
+#define LOOKBACK_UNROLL_BY(n)
 #endif
 
 /// Branch hint: true on the hot path. The code for true then follows without a jump to instructions

@@ -116,7 +116,10 @@ struct scan_problem {
       : input(input_), op(op_), initial(initial_), sink(sink_), extent(extent_) {}
 
   /// The same problem over `what`.
-  scan_problem over(const Extent &what) const { return {input, op, initial, sink, what}; }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE scan_problem over(const Extent &what) const {
+    return {input, op, initial, sink, what};
+  }
   /// Tiles of the tree.
   LOOKBACK_HOST_DEVICE std::uint64_t tiles() const { return extent.tiles(shape::tile_elements); }
 };

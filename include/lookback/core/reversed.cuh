@@ -62,17 +62,25 @@ auto reversed_sink(const total_sink<Sink, Total> &sink, std::ptrdiff_t n) {
   return total_sink<std::decay_t<decltype(from_end)>, Total>{from_end, sink.total};
 }
 
-/// The problem of a scan of n items from the last one to the first.
+/// The problem of a scan from the last item to the first, of `in` items at the input's and `out` at
+/// the output's iterator.
 template <bool Inclusive, class T, class Input, class Operator, class Initial, class Sink,
           class Extent>
-auto from_the_end(const scan_problem<Inclusive, T, Input, Operator, Initial, Sink, Extent> &problem,
-                  std::int64_t n) {
+auto from_the_ends(
+    const scan_problem<Inclusive, T, Input, Operator, Initial, Sink, Extent> &problem,
+    std::int64_t in, std::int64_t out) {
   static_assert(!boundary_of<Input>::exists, "lookback::reverse: scans by key have no reverse");
-  const auto items = static_cast<std::ptrdiff_t>(n > 0 ? n : 0);
-  const auto sink = reversed_sink(problem.sink, items);
+  const auto sink = reversed_sink(problem.sink, static_cast<std::ptrdiff_t>(out));
   return scan_problem<Inclusive, T, reversed<Input>, Operator, Initial,
                       std::decay_t<decltype(sink)>, Extent>(
-      reversed<Input>(problem.input + items), problem.op, problem.initial, sink, problem.extent);
+      reversed<Input>(problem.input + static_cast<std::ptrdiff_t>(in)), problem.op, problem.initial,
+      sink, problem.extent);
+}
+/// The problem of a scan of n items from the last one to the first.
+template <class Problem>
+auto from_the_end(const Problem &problem, std::int64_t n) {
+  const std::int64_t items = n > 0 ? n : 0;
+  return from_the_ends(problem, items, items);
 }
 
 } // namespace detail

@@ -101,9 +101,11 @@ struct strategies_of<lookback::look_ahead> {
 /// `Strategies` for a scan from the last element to the first.
 template <class Strategies>
 struct reversed_strategies {
-  template <class Problem, class Launch>
+  template <class Problem, class Count, class Launch>
   static typename Launch::status_type scan(void *storage, std::size_t &bytes, const Problem &given,
-                                           std::int64_t n, Launch launch) {
+                                           const Count &n, Launch launch) {
+    static_assert(!is_device_count<Count>,
+                  "lookback::reverse: the host must know the number of items");
     return Strategies::scan(storage, bytes, from_the_end(given, n), n, launch);
   }
 };

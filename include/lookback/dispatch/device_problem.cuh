@@ -3,6 +3,7 @@
 // every kind.
 #pragma once
 
+#include <lookback/core/device_count.cuh>
 #include <lookback/core/segments.cuh>
 
 namespace lookback {
@@ -94,21 +95,6 @@ template <class Equal, class Keys>
 using if_compares = std::enable_if_t<compares<Equal, Keys>, int>;
 template <class Env, class Keys>
 using if_environment = std::enable_if_t<!compares<Env, Keys>, int>;
-
-/// The number of items as the dispatch takes it: -1, which it refuses, for what no 64-bit size can
-/// hold.
-template <class Count>
-constexpr std::int64_t item_count(Count num_items) {
-  static_assert(is_count<Count>, "lookback: num_items must have an integer type");
-#if defined(__SIZEOF_INT128__)
-  using widest = uint128;
-#else
-  using widest = std::uint64_t;
-#endif
-  return static_cast<widest>(num_items) > static_cast<widest>(INT64_MAX)
-             ? -1
-             : static_cast<std::int64_t>(num_items);
-}
 
 /// The problems of DeviceScan's calls. `a . b` is op(a, b).
 struct device_problem {

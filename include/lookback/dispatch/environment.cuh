@@ -198,8 +198,8 @@ private:
 /// Runs `problem` over n elements in one phase, on the stream of `env` and with temporary storage
 /// from its memory resource. Returns the status of the two phases, or cudaErrorMemoryAllocation
 /// where the resource throws.
-template <class Env, class Problem>
-cudaError_t scan_in(const Env &env, const Problem &problem, std::int64_t n) {
+template <class Env, class Problem, class Count>
+cudaError_t scan_in(const Env &env, const Problem &problem, const Count &n) {
   static_assert(std::is_class<Env>::value || std::is_convertible<Env, cudaStream_t>::value,
                 "lookback: env must be a stream, a memory resource, or an object that "
                 "provides one");

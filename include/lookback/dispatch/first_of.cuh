@@ -3,8 +3,10 @@
 #pragma once
 
 #include <lookback/arch/simt.cuh>
+#include <lookback/core/device_count.cuh>
 #include <lookback/dispatch/log.cuh>
 #include <lookback/strategy/strategy.cuh>
+#include <lookback/tile/actual_count.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -26,18 +28,14 @@ std::size_t storage_of(const Problem &problem) {
 template <class Problem>
 LOOKBACK_KERNEL(simt::warp_threads, 1)
 no_items_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem) {
-  using T = typename Problem::accumulator;
-  if (simt::thread_index() != 0) return;
-  if constexpr (Problem::initial_type::exists)
-    problem.sink.set_total(static_cast<T>(problem.initial.value)); // mutant: no-items
-  else
-    problem.sink.set_nothing();
+  if (simt::thread_index() == 0) set_total_of_nothing(problem);
 }
 
 /// Strategies, the preferred first.
 template <class... Strategies>
 struct first_of {
-  /// Runs `given` over n elements by the first strategy that takes it, in the two phases of CUB.
+  /// Runs `given` over n elements, a 64-bit integer or a device_count, by the first strategy that
+  /// takes it, in the two phases of CUB.
   /// If `storage` is null, only writes to `bytes` the size of storage that is enough for every
   /// strategy.
   ///
@@ -48,20 +46,21 @@ struct first_of {
   /// Refused with refusal::invalid_value for n < 0, too many tiles, and storage smaller than
   /// reported, whatever its alignment. Refused with refusal::not_supported if no strategy takes the
   /// call.
-  template <class Problem, class Launch>
-  static typename Launch::status_type scan(void *storage, std::size_t &bytes, const Problem &given,
-                                           std::int64_t n, Launch launch) {
-    if (n < 0) return launch.refuse(refusal::invalid_value);
-    const Problem problem = given.over({static_cast<std::uint64_t>(n)});
+  template <class Given, class Count, class Launch>
+  static typename Launch::status_type scan(void *storage, std::size_t &bytes, const Given &given,
+                                           const Count &n, Launch launch) {
+    if (bound_of(n) < 0) return launch.refuse(refusal::invalid_value);
+    const auto problem = over_items(given, n);
+    using Problem = std::decay_t<decltype(problem)>;
     std::size_t needed = 0;
     const auto need = [&](std::size_t more) { needed = more > needed ? more : needed; };
-    if (n > 0) (need(storage_of<Strategies>(problem)), ...);
+    if (problem.tiles() > 0) (need(storage_of<Strategies>(problem)), ...);
     if (needed == too_many_tiles) return launch.refuse(refusal::invalid_value);
     needed = temporary_memory::bytes_for(needed);
     if (storage == nullptr) bytes = needed;
     if (bytes < needed) return launch.refuse(refusal::invalid_value);
     if (storage == nullptr) return launch.status();
-    if (n == 0) {
+    if (problem.tiles() == 0) {
       if constexpr (Problem::sink_type::wants_total)
         launch(no_items_kernel<Problem>, block_shape{simt::warp_threads, 0}, launch_grid{1},
                problem);

@@ -18,13 +18,13 @@ struct one_phase_scan {
             if_sequence<Output> = 0, if_count<Count> = 0>
   [[nodiscard]] static cudaError_t ExclusiveSum(Input d_in, Output d_out, Count num_items,
                                                 const Env &env = {}) {
-    return scan_in(env, device_problem::exclusive_sum(d_in, d_out), item_count(num_items));
+    return scan_in(env, device_problem::exclusive_sum(d_in, d_out), length_of(num_items));
   }
   /// In place.
   template <class Data, class Count, class Env = default_environment, if_sequence<Data> = 0,
             if_count<Count, Env> = 0>
   [[nodiscard]] static cudaError_t ExclusiveSum(Data d_data, Count num_items, const Env &env = {}) {
-    return scan_in(env, device_problem::exclusive_sum(d_data, d_data), item_count(num_items));
+    return scan_in(env, device_problem::exclusive_sum(d_data, d_data), length_of(num_items));
   }
 
   /// y(i) = init . x(0) . x(1) ... x(i - 1), y(0) = init. Accumulates in the type of scan_op(init,
@@ -36,7 +36,7 @@ struct one_phase_scan {
                                                  Init init_value, Count num_items,
                                                  const Env &env = {}) {
     return scan_in(env, device_problem::scan_from<false>(d_in, d_out, scan_op, init_value),
-                   item_count(num_items));
+                   length_of(num_items));
   }
   /// The same, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
   template <class Input, class Output, class ScanOp, class T = void, class I = void, class Count,
@@ -46,7 +46,7 @@ struct one_phase_scan {
                                                  Future<A, B> init_value, Count num_items,
                                                  const Env &env = {}) {
     return scan_in(env, device_problem::scan_from<false>(d_in, d_out, scan_op, init_value),
-                   item_count(num_items));
+                   length_of(num_items));
   }
   /// In place.
   template <class Data, class ScanOp, class Init, class Count, class Env = default_environment,
@@ -54,7 +54,7 @@ struct one_phase_scan {
   [[nodiscard]] static cudaError_t ExclusiveScan(Data d_data, ScanOp scan_op, Init init_value,
                                                  Count num_items, const Env &env = {}) {
     return scan_in(env, device_problem::scan_from<false>(d_data, d_data, scan_op, init_value),
-                   item_count(num_items));
+                   length_of(num_items));
   }
   /// In place, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
   template <class Data, class ScanOp, class T = void, class I = void, class Count,
@@ -64,7 +64,7 @@ struct one_phase_scan {
                                                  Future<A, B> init_value, Count num_items,
                                                  const Env &env = {}) {
     return scan_in(env, device_problem::scan_from<false>(d_data, d_data, scan_op, init_value),
-                   item_count(num_items));
+                   length_of(num_items));
   }
 
   /// y(i) = x(0) + ... + x(i - 1), y(0) = 0, for i <= num_counts. Accumulates in the offsets' type.
@@ -81,14 +81,14 @@ struct one_phase_scan {
             if_sequence<Output> = 0, if_count<Count> = 0>
   [[nodiscard]] static cudaError_t InclusiveSum(Input d_in, Output d_out, Count num_items,
                                                 const Env &env = {}) {
-    return scan_in(env, device_problem::inclusive_scan(d_in, d_out, plus{}), item_count(num_items));
+    return scan_in(env, device_problem::inclusive_scan(d_in, d_out, plus{}), length_of(num_items));
   }
   /// In place.
   template <class Data, class Count, class Env = default_environment, if_sequence<Data> = 0,
             if_count<Count, Env> = 0>
   [[nodiscard]] static cudaError_t InclusiveSum(Data d_data, Count num_items, const Env &env = {}) {
     return scan_in(env, device_problem::inclusive_scan(d_data, d_data, plus{}),
-                   item_count(num_items));
+                   length_of(num_items));
   }
 
   /// y(i) = x(0) . x(1) ... x(i). Accumulates in the type of scan_op(x, x).
@@ -96,8 +96,7 @@ struct one_phase_scan {
             if_sequence<Output> = 0, if_count<Count> = 0>
   [[nodiscard]] static cudaError_t InclusiveScan(Input d_in, Output d_out, ScanOp scan_op,
                                                  Count num_items, const Env &env = {}) {
-    return scan_in(env, device_problem::inclusive_scan(d_in, d_out, scan_op),
-                   item_count(num_items));
+    return scan_in(env, device_problem::inclusive_scan(d_in, d_out, scan_op), length_of(num_items));
   }
   /// In place.
   template <class Data, class ScanOp, class Count, class Env = default_environment,
@@ -105,7 +104,7 @@ struct one_phase_scan {
   [[nodiscard]] static cudaError_t InclusiveScan(Data d_data, ScanOp scan_op, Count num_items,
                                                  const Env &env = {}) {
     return scan_in(env, device_problem::inclusive_scan(d_data, d_data, scan_op),
-                   item_count(num_items));
+                   length_of(num_items));
   }
 
   /// y(i) = init . x(0) . x(1) ... x(i). Accumulates in the type of scan_op(init, x).
@@ -116,7 +115,7 @@ struct one_phase_scan {
                                                      Init init_value, Count num_items,
                                                      const Env &env = {}) {
     return scan_in(env, device_problem::scan_from<true>(d_in, d_out, scan_op, init_value),
-                   item_count(num_items));
+                   length_of(num_items));
   }
   /// The same, from a FutureValue, a cub::FutureValue or a cuda::args::deferred.
   template <class Input, class Output, class ScanOp, class T = void, class I = void, class Count,
@@ -126,7 +125,7 @@ struct one_phase_scan {
                                                      Future<A, B> init_value, Count num_items,
                                                      const Env &env = {}) {
     return scan_in(env, device_problem::scan_from<true>(d_in, d_out, scan_op, init_value),
-                   item_count(num_items));
+                   length_of(num_items));
   }
 
   /// y(i) = x(s) + ... + x(i - 1), y(s) = 0; s is the start of i's run of equal consecutive keys.
@@ -139,7 +138,7 @@ struct one_phase_scan {
     return scan_in(
         env,
         device_problem::exclusive_sum_by_key(d_keys_in, d_values_in, d_values_out, equality_op),
-        item_count(num_items));
+        length_of(num_items));
   }
 
   /// y(i) = init_value . x(s) ... x(i - 1), y(s) = init_value
@@ -153,7 +152,7 @@ struct one_phase_scan {
     return scan_in(env,
                    device_problem::exclusive_by_key(d_keys_in, d_values_in, d_values_out,
                                                     equality_op, scan_op, init_value),
-                   item_count(num_items));
+                   length_of(num_items));
   }
 
   /// Refused at compile time: by key, the host must know the initial value.
@@ -168,7 +167,7 @@ struct one_phase_scan {
     return scan_in(env,
                    device_problem::exclusive_by_key(d_keys_in, d_values_in, d_values_out,
                                                     equality_op, scan_op, init_value),
-                   item_count(num_items));
+                   length_of(num_items));
   }
 
   /// y(i) = x(s) + ... + x(i)
@@ -181,7 +180,7 @@ struct one_phase_scan {
     return scan_in(
         env,
         device_problem::inclusive_by_key(d_keys_in, d_values_in, d_values_out, equality_op, plus{}),
-        item_count(num_items));
+        length_of(num_items));
   }
 
   /// y(i) = x(s) ... x(i)
@@ -194,7 +193,7 @@ struct one_phase_scan {
     return scan_in(env,
                    device_problem::inclusive_by_key(d_keys_in, d_values_in, d_values_out,
                                                     equality_op, scan_op),
-                   item_count(num_items));
+                   length_of(num_items));
   }
 };
 

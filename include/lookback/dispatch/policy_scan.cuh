@@ -83,6 +83,11 @@ private:
   Algorithm algorithm_;
 };
 
+template <class Policy>
+inline constexpr bool has_algorithm = false;
+template <class Policy, class Algorithm>
+inline constexpr bool has_algorithm<algorithm_policy<Policy, Algorithm>> = true;
+
 /// What Thrust's own algorithms call for memory: it comes from where the policy has it from without
 /// an algorithm.
 template <class T, class Policy, class Algorithm>
@@ -157,6 +162,11 @@ private:
   pooled_storage memory_;
 };
 
+/// Temporary storage where a policy has it from.
+template <class Policy>
+using storage_of_policy =
+    std::conditional_t<uses_pool<Policy>::value, pool_storage<Policy>, policy_storage<Policy>>;
+
 /// Calls `scan(storage, bytes, launcher)` in the two phases of CUB, on the policy's stream and with
 /// its temporary memory. Throws thrust::system_error with CUDA's status: `refused` says why a size
 /// is refused, `why_not(status)` why a launch is. Whatever was allocated is freed, in stream order,
@@ -181,8 +191,7 @@ LOOKBACK_HOST_INLINE void run_in_two_phases(const thrust::cuda_cub::execution_po
   if (allocates || synchronizes)
     throw_on_error(graph_of(stream, graph),
                    "lookback: querying whether the stream is being captured");
-  std::conditional_t<uses_pool<Derived>::value, pool_storage<Derived>, policy_storage<Derived>>
-      storage(policy, stream, graph, allocates ? bytes : 0);
+  storage_of_policy<Derived> storage(policy, stream, graph, allocates ? bytes : 0);
   void *const address = allocates ? storage.address() : &unused;
   const cudaError_t status = scan(address, bytes, launcher(stream));
   if (status != cudaSuccess) throw_on_error(status, why_not(status).c_str());

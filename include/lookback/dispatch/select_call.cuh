@@ -14,13 +14,13 @@ namespace detail {
 template <class... Algorithm, class Problem, class Count>
 cudaError_t select_on(cudaStream_t stream, void *storage, std::size_t &bytes,
                       const Problem &problem, Count num_items) {
-  return strategies<Algorithm...>::scan(storage, bytes, problem, item_count(num_items),
+  return strategies<Algorithm...>::scan(storage, bytes, problem, length_of(num_items),
                                         launcher(stream));
 }
 /// The same in one phase, in the environment `env`.
 template <class Env, class Problem, class Count>
 cudaError_t select_in(const Env &env, const Problem &problem, Count num_items) {
-  return scan_in(env, problem, item_count(num_items));
+  return scan_in(env, problem, length_of(num_items));
 }
 
 } // namespace detail

@@ -7,6 +7,7 @@
 // measured_tuning::name().
 #pragma once
 
+#include <lookback/carry/prepare_state.cuh>
 #include <lookback/strategy/pipeline.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
 
@@ -236,6 +237,17 @@ struct tuned_on_h200 {
   ///   8,  8, 2, 2        2055         1992        1651           1616
   /// As differences of prefix sums (tile/run_sums.cuh; another run):
   ///   8, 16, 2, 2         784          696         474            452
+  /// With one aggregate for the rows of a warp, and fewer steps (another run, other runs of 7):
+  ///   memcpy              633          507         382            259
+  ///   before              835          695         491            453
+  ///   8, 16, 2, 2         821          648         447            372
+  ///   8, 16, 4, 2         930          717         428            369
+  /// When the look-ahead issues all of its loads at once:
+  ///   8, 16, 2, 2         805          651         401            324
+  ///   8, 16, 4, 2         940          714         400            325
+  /// and selections of 2^28:  i32: half   partition   i8 half   partition   unique, of 7   of 1000
+  ///   8, 16, 2, 2              391         517         150        222          334          279
+  ///   8, 16, 4, 2              390         529         142        223          330          268
   template <class Problem>
   struct pipeline {
     using T = typename Problem::accumulator;
@@ -277,8 +289,10 @@ struct tuned_on_h200 {
         (sizeof(T) <= 8 || placing) && in_bulk && Problem::shape::tile_rows >= 16 ? 16 : 8;
     static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled
     // A selection reads the items of a tile twice, with little to compute or to write in between,
-    // so the latency of its steps counts.
-    static constexpr int scanning_teams = selecting || placing ? 2 : 1;
+    // so the latency of its steps counts; and the more rows a warp has, the less the work that is
+    // the same for any number of rows. (Two words a lane and row leave no registers for this.)
+    static constexpr bool in_teams = selecting || placing;
+    static constexpr int scanning_teams = !in_teams ? 1 : sizeof(lane_state<Problem>) <= 4 ? 4 : 2;
     static constexpr int depth_at_most = stages - spare;
     static constexpr int wanted = loads && sizeof(T) > 4 ? 5 : tiles_for(wanted_depth);
     static constexpr int depth =
@@ -321,7 +335,7 @@ struct measured_tuning {
                                : "the H200 (not measured on this architecture)";
   }
   /// The block and the largest grid of the kernel that clears the state: at most a few waves.
-  static constexpr int prepare_threads = 256;
+  static constexpr int prepare_threads = prepare_threads_at_most;
   static constexpr unsigned prepare_blocks_at_most = 256;
 };
 

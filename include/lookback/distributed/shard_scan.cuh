@@ -256,7 +256,7 @@ private:
         part(head_items_ + lead_items + group_items, rest - lead_items - group_items);
 
     scan_head(head, op);
-    if (lead_items > 0) scan_tiles<true>(lead);
+    if (lead_items > 0) scan_from_tiles<true>(lead, tiles_);
     if constexpr (separate_results<typename given::output_type>::value) {
       if (group_items > 0) {
         groups.initial.value = tiles_.prefix();
@@ -267,7 +267,7 @@ private:
         tiles_.begin_group(next);
       }
     }
-    if (tail.extent.items > 0) scan_tiles<false>(tail);
+    if (tail.extent.items > 0) scan_from_tiles<false>(tail, tiles_);
   }
   template <class Operator>
   void scan_head(const part_type &head, Operator &op) {
@@ -283,14 +283,6 @@ private:
           head.sink.output[i] = static_cast<stored>(head.sink.project(scanned, x));
         });
     if (tile_.is_full()) tiles_.push(tile_.aggregate(), op);
-  }
-  /// Scans whole tiles or, unless `Through`, the last elements of the shard.
-  template <bool Through>
-  void scan_tiles(const part_type &problem) {
-    if constexpr (is_float_sum<part_type>)
-      scan_float_sum(problem, tiles_);
-    else
-      std::make_unique<lone_scan<part_type>>(problem)->template run<Through>(tiles_);
   }
 
   static std::size_t threads_for(std::int64_t items) {

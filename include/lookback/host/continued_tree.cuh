@@ -125,10 +125,7 @@ private:
   }
   template <class Problem>
   std::int64_t scan_tiles(const Problem &problem, std::int64_t n) {
-    if constexpr (is_float_sum<Problem>)
-      scan_float_sum(over(problem, n), tiles_);
-    else
-      std::make_unique<lone_scan<Problem>>(over(problem, n))->template run<true>(tiles_);
+    scan_from_tiles<true>(over(problem, n), tiles_);
     begin_tile();
     return n;
   }

@@ -46,6 +46,16 @@ void scan_float_sum(const Problem &problem, tiles_before<typename Problem::accum
                       has_prefix ? &prefix : nullptr, op, problem.sink.project);
 }
 
+/// Scans a problem of at least one item on the calling thread, from the prefix of `tiles`, and
+/// extends it by all tiles but the last; if `Through`, by the last tile, too, which is then full.
+template <bool Through, class Problem>
+void scan_from_tiles(const Problem &problem, tiles_before<typename Problem::accumulator> &tiles) {
+  if constexpr (is_float_sum<Problem>)
+    scan_float_sum(problem, tiles);
+  else // on the heap: it may be too large for a stack
+    std::make_unique<lone_scan<Problem>>(problem)->template run<Through>(tiles);
+}
+
 } // namespace detail
 } // namespace LOOKBACK_ABI
 } // namespace lookback

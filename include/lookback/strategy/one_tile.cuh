@@ -21,8 +21,8 @@ LOOKBACK_KERNEL((one_tile_block<Problem, Rows>::here::threads),
                 (one_tile_block<Problem, Rows>::here::resident))
 one_tile_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                 const scan_state<typename Problem::accumulator> state) {
-  scan_tile_of_block<typename one_tile_block<Problem, Rows>::here, carry::none, code_for::fast>(
-      problem, state);
+  scan_tiles<typename one_tile_block<Problem, Rows>::here, carry::none, code_for::fast>(problem,
+                                                                                        state);
 }
 
 template <class Rows>

@@ -34,6 +34,8 @@
 #include <lookback/tile/scan_tile.cuh>
 #include <lookback/tile/select_tile.cuh>
 
+#include <algorithm>
+
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
@@ -378,6 +380,21 @@ private:
   typename lane_exchange<T>::storage nothing_;
 };
 #endif
+/// Warps of the pipeline's block that scan one tile, if only the device knows the number of items
+/// and there are few: at most 16, beside one that waits for the grid.
+template <class Problem, class Tuning>
+struct few_tiles {
+  static constexpr int warps_of(int wanted) {
+    return wanted < Tuning::value.warps() && wanted <= Problem::shape::tile_rows
+               ? wanted
+               : warps_of(wanted / 2);
+  }
+  static constexpr tile_tuning value{warps_of(16), 1};
+  using alone = tile_block<Problem, carry::none, few_tiles>;
+  using wave = tile_block<Problem, carry::wave, few_tiles, 1>;
+  static constexpr std::size_t bytes =
+      alone::shared_bytes > wave::shared_bytes ? alone::shared_bytes : wave::shared_bytes;
+};
 template <class Problem, class Rows>
 struct pipeline_block {
   using rows = Rows;
@@ -389,12 +406,45 @@ struct pipeline_block {
     /// Asked for where no ring is long enough: more than any device has, so the launcher refuses
     /// the kernel.
     static constexpr std::size_t too_much = std::size_t{1} << 30;
+    static constexpr std::size_t bytes() {
+      if constexpr (counts_on_device<Problem>)
+        return std::max(sizeof(storage), few_tiles<Problem, tuning>::bytes);
+      else
+        return sizeof(storage);
+    }
     static constexpr block_shape shape() {
-      return {threads, tuning::fits ? sizeof(storage) : too_much, true};
+      return {threads, tuning::fits ? bytes() : too_much, true};
     }
   };
   using here = of<compiled_row<Rows>>;
 };
+
+#if LOOKBACK_TARGETS_SM_80
+/// Scans a number of items that only the device knows. A pipeline needs more tiles than blocks; one
+/// tile is scanned by the first block, and a few by one block each, as a wave.
+template <class Problem, class Tuning>
+LOOKBACK_DEVICE void scan_actual_ahead(const Problem &problem,
+                                       const scan_state<typename Problem::accumulator> &state) {
+  using few = few_tiles<Problem, Tuning>;
+  const auto extent = actual_extent(problem);
+  if (extent.items == 0) return;
+  const Problem actual = problem.over(extent);
+  const unsigned tiles = tiles_of_grid(actual);
+  const int warps = few::value.warps, warp = simt::warp_index();
+  if (tiles == 1) {
+    if (simt::block_index() == 0 && warp < warps)
+      scan_tile_of_block<typename few::alone, carry::none, code_for::fast>(actual, state);
+  } else if (tiles > simt::block_count()) {
+    look_ahead_scan<Problem, Tuning>(actual, state,
+                                     simt::shared_memory<look_ahead_storage<Problem, Tuning>>())
+        .run();
+  } else if (simt::block_index() >= tiles) {
+    carry::wave::leave(); // mutant: leave-few
+  } else if (warp <= warps) {
+    scan_tile_of_block<typename few::wave, carry::wave, code_for::both>(actual, state);
+  }
+}
+#endif
 
 /// Grid: one block a multiprocessor, launched cooperatively, at most as many as there are tiles.
 template <class Problem, class Rows>
@@ -403,7 +453,9 @@ pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                 const scan_state<typename Problem::accumulator> state) {
 #if LOOKBACK_TARGETS_SM_80
   using block = typename pipeline_block<Problem, Rows>::here;
-  if constexpr (block::tuning::fits)
+  if constexpr (block::tuning::fits && counts_on_device<Problem>)
+    scan_actual_ahead<Problem, typename block::tuning>(problem, state);
+  else if constexpr (block::tuning::fits)
     look_ahead_scan<Problem, typename block::tuning>(problem, state,
                                                      simt::shared_memory<typename block::storage>())
         .run();

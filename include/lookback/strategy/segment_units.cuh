@@ -13,6 +13,7 @@
 // The other segments of a unit are scanned together (tile/packed_segments.cuh).
 #pragma once
 
+#include <lookback/carry/prepare_state.cuh>
 #include <lookback/carry/ring_state.cuh>
 #include <lookback/core/offset_segments.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
@@ -60,7 +61,7 @@ LOOKBACK_DEVICE std::uint64_t sum_of_lanes(std::uint64_t sum) {
 /// Writes the number of slots of every batch of segments, and a zero after the last. Clears the
 /// `words` words at `zeroed`.
 template <int E, class Segments>
-LOOKBACK_KERNEL(256, 1)
+LOOKBACK_KERNEL(prepare_threads_at_most, 1)
 measure_batches_kernel(LOOKBACK_KERNEL_PARAMETER Segments segments, const std::int64_t batches,
                        std::uint64_t *const batch_slots, std::uint64_t *const zeroed,
                        const std::size_t words) {

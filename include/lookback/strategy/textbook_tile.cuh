@@ -238,7 +238,7 @@ template <class Strategy, class Network, int Threads, int Items>
 struct textbook {
   static constexpr bool needs_residency = false;
   template <class Problem>
-  static constexpr bool supports = !Problem::sink_type::wants_total;
+  static constexpr bool supports = !Problem::sink_type::wants_total && !counts_on_device<Problem>;
   static const char *tuned_for(unsigned) { return "its template arguments"; }
 
   template <class Problem>

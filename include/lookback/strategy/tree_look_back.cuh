@@ -10,6 +10,8 @@
 #include <lookback/carry/prepare_state.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
 
+#include <algorithm>
+
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
@@ -52,8 +54,8 @@ LOOKBACK_KERNEL((tree_look_back_block<Problem, Rows>::here::threads),
 tree_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                       const scan_state<typename Problem::accumulator> state) {
   constexpr bool is_fallback = has_pipeline<Problem, compiled_row<Rows>>;
-  scan_tile_of_block<typename tree_look_back_block<Problem, Rows>::here, carry::look_back,
-                     is_fallback ? code_for::others : code_for::fast>(problem, state);
+  scan_tiles<typename tree_look_back_block<Problem, Rows>::here, carry::look_back,
+             is_fallback ? code_for::others : code_for::fast>(problem, state);
 }
 
 /// Enqueues the kernel that clears the state in `in` and saves what the scan may overwrite. Returns
@@ -64,11 +66,16 @@ auto prepare_tiles(Problem problem, const workspace<Problem> &in, Launch &launch
   static_assert(!reads_initial<Problem> || !by_key,
                 "a scan by key must not read its initial value on the device");
   const auto enqueue = [&](const auto &saved) {
-    const std::size_t blocks = (in.zeroed_words - 1) / Rows::prepare_threads + 1;
-    launch(
-        prepare_kernel<std::decay_t<decltype(saved)>>, block_shape{Rows::prepare_threads, 0},
-        launch_grid{blocks < Rows::prepare_blocks_at_most ? blocks : Rows::prepare_blocks_at_most},
-        saved, static_cast<unsigned>(problem.tiles()), in.zeroed, in.zeroed_words);
+    using saved_type = std::decay_t<decltype(saved)>;
+    const std::size_t blocks = (in.zeroed_words - 1) / Rows::prepare_threads + 1,
+                      most = Rows::prepare_blocks_at_most;
+    const block_shape block{Rows::prepare_threads, 0};
+    const launch_grid grid{blocks < most ? blocks : most};
+    if constexpr (counts_on_device<Problem>)
+      launch(prepare_actual_kernel<Problem, saved_type>, block, grid, problem, saved, in.state);
+    else
+      launch(prepare_kernel<saved_type>, block, grid, saved, static_cast<unsigned>(problem.tiles()),
+             in.zeroed, in.zeroed_words);
   };
   if constexpr (reads_initial<Problem>) { // mutant: saved-initial
     enqueue(initial_to_save_at(in.initial, problem));
@@ -101,8 +108,14 @@ struct tree_look_back : tree_strategy<Rows> {
     const auto prepared = prepare_tiles<Rows>(problem, in, launch);
     using prepared_type = std::decay_t<decltype(prepared)>;
     const auto kernel = tree_look_back_kernel<prepared_type, Rows>;
-    launch(kernel, launch.template shape<tree_look_back_block<prepared_type, Rows>>(kernel),
-           launch_grid{tiles, residency::none, true}, prepared, in.state);
+    using block = tree_look_back_block<prepared_type, Rows>;
+    std::uint64_t blocks = tiles;
+    if constexpr (counts_on_device<Problem>) { // as many as are resident
+      blocks = std::max(launch.template resident_blocks<block>(kernel), launch.multiprocessors());
+      blocks = std::min(blocks, tiles);
+    }
+    launch(kernel, launch.template shape<block>(kernel), launch_grid{blocks, residency::none, true},
+           prepared, in.state);
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include <lookback/carry/cluster_or_wave_carry.cuh>
 #include <lookback/strategy/workspace.cuh>
+#include <lookback/tile/actual_count.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/run_sums.cuh>
 #include <lookback/tile/scan_tile.cuh>
@@ -63,18 +64,16 @@ public:
     constexpr bool some_fast = For != code_for::others, some_other = For != code_for::fast;
     if (!some_fast || !some_other) fast = some_fast;
     auto op = problem.op;
-    const int lane = simt::lane_index(), warp = simt::warp_index();
+    const int lane = simt::lane_index(), warp = simt::warp_index(), row = warp * rows;
     lane_exchange<T> exchange(shared.exchange[warp]);
-    const auto output = output_at(problem, tile, warp * rows * shape::row_elements);
-    const fast_rows own_fast(problem, input, shared.tile, tile, is_last, lane, warp * rows, items,
-                             output);
-    const any_rows own(problem, input, shared.tile, tile, is_last, lane, warp * rows, items,
-                       output);
+    const auto output = output_at(problem, tile, row * shape::row_elements);
+    const fast_rows own_fast(problem, input, shared.tile, tile, is_last, lane, row, items, output);
+    const any_rows own(problem, input, shared.tile, tile, is_last, lane, row, items, output);
     const valid_items<shape, !some_other && fast_rows::full> valid{items};
     const tile_carry carry(problem, state, tile, is_last, shared.carry);
 
     // ---- fetch ----
-    fetch<some_fast, some_other>(input, tile, items, fast, shared);
+    fetch<some_fast, some_other>(problem, input, tile, items, fast, shared);
     carry.read_initial(); // mutant: initial-read
     // As soon as all blocks have arrived, the previous tile's keys may be overwritten. This tile
     // reads the last of them, so its copies must have completed before.
@@ -121,12 +120,12 @@ public:
 
 private:
   template <bool SomeFast, bool SomeOther>
-  LOOKBACK_DEVICE static void fetch(const source &input, unsigned tile, int items, bool fast,
-                                    storage &shared) {
+  LOOKBACK_DEVICE static void fetch([[maybe_unused]] const Problem &problem, const source &input,
+                                    unsigned tile, int items, bool fast, storage &shared) {
     if (LOOKBACK_LIKELY(fast)) {
       if constexpr (SomeFast) input.template fetch<true>(shared.tile, tile, items);
       if constexpr (prefetch_distance > 0)
-        if (simt::block_count() - tile > prefetch_distance + 1)
+        if (tiles_of_grid(problem) - tile > prefetch_distance + 1)
           input.prefetch(tile + prefetch_distance);
     } else {
       if constexpr (SomeOther) input.template fetch<false>(shared.tile, tile, items);
@@ -171,37 +170,19 @@ inline constexpr bool is_large =
     !tile_block<Problem, carry::none, typename Row::template one_tile<Problem>>::fits ||
     !tile_block<Problem, carry::look_back, typename Row::template tree_look_back<Problem>>::fits;
 
-/// The body of the kernels of these strategies. A block of the look-back draws a dynamic tile id,
-/// the number of blocks that started before it. Every tile that it will wait for then belongs to a
-/// block that is already running, so waiting always ends. A cluster and a wave need no such order.
-/// (One function for all: with a function in each strategy, nvcc orders the registers of a wave
-/// differently.)
+/// Scans tile `tile`. Called by the scanning warps of a block.
 ///
 /// `For`: with `fast`, fast tiles and others have a body each. With `both` or `others`, one body
 /// serves all tiles, which compiles sooner; soonest with `others`. On an H200, `both` makes small
 /// waves and clusters 3 % slower, and large waves not measurably.
 template <class Block, class Carry, code_for For, class Problem, class State>
-LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &state) {
+LOOKBACK_DEVICE void scan_one_tile(const Problem &problem, const State &state, unsigned tile,
+                                   typename Block::scan::storage &shared) {
   using scan = typename Block::scan;
   using shape = typename Problem::shape;
-  auto &shared = simt::shared_memory<typename scan::storage>();
-
-  if constexpr (Carry::waiting_warps > 0) {
-    if (simt::warp_index() == Block::scanning_warps) return attend_wave<Block::scanning_warps>();
-  }
-
-  unsigned tile = Carry::is_alone ? 0 : simt::block_index();
-  if constexpr (Carry::draws_tile) {
-    // Until the previous kernel has cleared the state and saved what the scan may overwrite.
-    simt::wait_for_previous_kernel(); // mutant: previous-kernel
-    if (simt::thread_index() == 0)
-      shared.tile_id = simt::fetch_increment(state.next_tile_id); // mutant: tile-id
-    simt::synchronize_block();                                    // mutant: tile-id-barrier
-    tile = shared.tile_id;
-  }
   const tile_extent own = problem.extent.tile(tile, shape::tile_elements);
   // One block a tile: this is own.is_last, compared in 32 bits, which saves a small wave 0.1 us.
-  const bool is_last = Carry::is_alone || tile + 1 == simt::block_count();
+  const bool is_last = Carry::is_alone || tile + 1 == tiles_of_grid(problem);
   const typename scan::source items(problem);
   const valid_items<shape> valid{own.valid};
   // The fast case has no branches for special cases. A tile that is the only one is usually
@@ -217,6 +198,65 @@ LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &sta
   else
     scan::template run<code_for::others>(problem, state, items, tile, is_last, valid.of_tile, false,
                                          shared);
+}
+
+/// Draws the dynamic tile id of a block. Every thread calls.
+template <class State, class Storage>
+LOOKBACK_DEVICE unsigned draw_tile(const State &state, Storage &shared) {
+  if (simt::thread_index() == 0)
+    shared.tile_id = simt::fetch_increment(state.next_tile_id); // mutant: tile-id
+  simt::synchronize_block();                                    // mutant: tile-id-barrier
+  return shared.tile_id;
+}
+
+/// The body of the kernels of these strategies. A block of the look-back draws a dynamic tile id,
+/// the number of blocks that started before it. Every tile that it will wait for then belongs to a
+/// block that is already running, so waiting always ends. A cluster and a wave need no such order.
+/// (One function for all: with a function in each strategy, nvcc orders the registers of a wave
+/// differently.)
+template <class Block, class Carry, code_for For, class Problem, class State>
+LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &state) {
+  auto &shared = simt::shared_memory<typename Block::scan::storage>();
+  if constexpr (Carry::waiting_warps > 0) {
+    if (simt::warp_index() == Block::scanning_warps) return attend_wave<Block::scanning_warps>();
+  }
+  unsigned tile = Carry::is_alone ? 0 : simt::block_index();
+  if constexpr (Carry::draws_tile) {
+    // Until the previous kernel has cleared the state and saved what the scan may overwrite.
+    simt::wait_for_previous_kernel(); // mutant: previous-kernel
+    tile = draw_tile(state, shared);
+  }
+  scan_one_tile<Block, Carry, For>(problem, state, tile, shared);
+}
+
+/// The body of their kernels for a number of items that only the device knows. The grid has a block
+/// for every tile that there can be, and those without a tile end. With the look-back, it has as
+/// many blocks as are resident: each draws tiles until there are no more.
+template <class Block, class Carry, code_for For, class Problem, class State>
+LOOKBACK_DEVICE void scan_actual_tiles(const Problem &problem, const State &state) {
+  if constexpr (Carry::draws_tile) simt::wait_for_previous_kernel(); // mutant: counted-previous
+  const auto extent = actual_extent(problem);
+  if (extent.items == 0) return;
+  const Problem actual = problem.over(extent);
+  if constexpr (Carry::draws_tile) {
+    // The barrier of a draw comes after all reads of the tile before, and one within the tile after
+    // all reads of its id: the storage can be used again.
+    auto &shared = simt::shared_memory<typename Block::scan::storage>();
+    for (unsigned tile; (tile = draw_tile(state, shared)) < tiles_of_grid(actual);)
+      scan_one_tile<Block, Carry, For>(actual, state, tile, shared);
+  } else {
+    if constexpr (!Carry::is_alone)
+      if (simt::block_index() >= tiles_of_grid(actual)) return Carry::leave(); // mutant: no-tile
+    scan_tile_of_block<Block, Carry, For>(actual, state);
+  }
+}
+/// The one of the two for the problem.
+template <class Block, class Carry, code_for For, class Problem, class State>
+LOOKBACK_DEVICE void scan_tiles(const Problem &problem, const State &state) {
+  if constexpr (counts_on_device<Problem>)
+    scan_actual_tiles<Block, Carry, For>(problem, state);
+  else
+    scan_tile_of_block<Block, Carry, For>(problem, state);
 }
 
 } // namespace detail

@@ -160,12 +160,31 @@ private:
   uninitialized_array<item, 1> kept_;
 };
 
+/// Tiles of a number of items that only the device knows: each block draws tiles until there are no
+/// more. Where there is at most one, it has no state.
+template <class Problem, class Storage>
+LOOKBACK_DEVICE void scan_actual_large(const Problem &problem,
+                                       const scan_state<typename Problem::accumulator> &state,
+                                       Storage &shared) {
+  const bool draws = state.next_tile_id != nullptr;
+  if (draws) simt::wait_for_previous_kernel(); // mutant: counted-large
+  const auto extent = actual_extent(problem);
+  if (extent.items == 0) return;
+  const Problem actual = problem.over(extent);
+  if (!draws) return large_scan<Problem>(actual, 0, shared).run(state);
+  for (unsigned tile; (tile = draw_tile(state, shared)) < tiles_of_grid(actual);) {
+    large_scan<Problem>(actual, tile, shared).run(state);
+    simt::synchronize_block(); // the storage is used again // mutant: next-large
+  }
+}
+
 /// One tile alone, or tiles by dynamic ids as in strategy/tree_look_back.cuh.
 template <class Problem>
 LOOKBACK_KERNEL(simt::warp_threads, 1)
 warp_tiles_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                   const scan_state<typename Problem::accumulator> state) {
   auto &shared = simt::shared_memory<typename large_scan<Problem>::storage>();
+  if constexpr (counts_on_device<Problem>) return scan_actual_large(problem, state, shared);
   unsigned tile = 0;
   if (simt::block_count() > 1) {
     // Until the previous kernel has cleared the state and saved what the scan may overwrite.
@@ -197,8 +216,11 @@ struct warp_tiles : tree_strategy<Rows> {
       using scanned_type = std::decay_t<decltype(scanned)>;
       const block_shape block{simt::warp_threads,
                               sizeof(typename large_scan<scanned_type>::storage)};
-      launch(warp_tiles_kernel<scanned_type>, block, launch_grid{tiles, residency::none, tiles > 1},
-             scanned, state);
+      std::uint64_t blocks = tiles;
+      if constexpr (counts_on_device<Problem>)
+        blocks = std::min(blocks, std::uint64_t{16} * launch.multiprocessors());
+      launch(warp_tiles_kernel<scanned_type>, block,
+             launch_grid{blocks, residency::none, tiles > 1}, scanned, state);
     };
     if (tiles == 1) return enqueue(problem, scan_state<T>{});
     const workspace<Problem> in(memory, static_cast<unsigned>(tiles));

@@ -34,16 +34,16 @@ LOOKBACK_KERNEL((small_wave_block<Problem, Rows>::here::threads),
                 (small_wave_block<Problem, Rows>::here::resident))
 cluster_or_wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                        const scan_state<typename Problem::accumulator> state) {
-  scan_tile_of_block<typename small_wave_block<Problem, Rows>::here, carry::cluster_or_wave,
-                     code_for::fast>(problem, state);
+  scan_tiles<typename small_wave_block<Problem, Rows>::here, carry::cluster_or_wave,
+             code_for::fast>(problem, state);
 }
 template <class Problem, class Rows>
 LOOKBACK_KERNEL((large_wave_block<Problem, Rows>::here::threads),
                 (large_wave_block<Problem, Rows>::here::resident))
 wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
             const scan_state<typename Problem::accumulator> state) {
-  scan_tile_of_block<typename large_wave_block<Problem, Rows>::here, carry::wave, code_for::both>(
-      problem, state);
+  scan_tiles<typename large_wave_block<Problem, Rows>::here, carry::wave, code_for::both>(problem,
+                                                                                          state);
 }
 
 template <class Rows>

@@ -209,7 +209,12 @@ private:
     const auto input = problem_.input + static_cast<std::ptrdiff_t>(at);
     if constexpr (can_move_as_vectors<item, std::decay_t<decltype(input)>> && vector::packed) {
       if (count == E && moves_as_vectors<item, E>(input)) {
-        items.words = simt::load_vector<vector::bytes>(input);
+        if constexpr (counts_from_end<std::decay_t<decltype(input)>>) {
+          items.words = simt::load_vector<vector::bytes>(address_of(input) - E);
+          items = mirrored(items);
+        } else {
+          items.words = simt::load_vector<vector::bytes>(input);
+        }
         return;
       }
     }
@@ -273,7 +278,11 @@ private:
     if constexpr (can_move_as_vectors<stored, std::decay_t<decltype(output)>> &&
                   lane_vector<stored, E>::packed) {
       if (count == E && moves_as_vectors<stored, E>(output)) {
-        simt::store_vector<lane_vector<stored, E>::bytes>(output, results.words);
+        constexpr int bytes = lane_vector<stored, E>::bytes;
+        if constexpr (counts_from_end<std::decay_t<decltype(output)>>)
+          simt::store_vector<bytes>(address_of(output) - E, mirrored(results).words);
+        else
+          simt::store_vector<bytes>(output, results.words);
         return;
       }
     }

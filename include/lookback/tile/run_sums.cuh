@@ -204,7 +204,7 @@ private:
     const auto at = static_cast<std::ptrdiff_t>(rank);
     const auto &output = rows_.problem.sink.output;
     output.firsts()[at] = first;
-    if (rank > 0) output.lasts()[at - 1] = static_cast<T>(of_previous); // mutant: sums-none
+    if (rank > 0) output.lasts()[at - 1] = static_cast<T>(of_previous); // mutant: sums-first
   }
   /// The lane of the last item of all stores the sum of the last run. `newest`: the sum of the
   /// share before that run.

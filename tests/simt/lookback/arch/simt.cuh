@@ -92,6 +92,7 @@ public:
 private:
   unsigned polls_ = 0;
 };
+inline void refuse_count() { emulator::fail("the count of a device_count is invalid"); }
 inline void wait_for_previous_kernel(EMULATOR_CALLER) { emulator::wait_for_previous_kernel(where); }
 inline void release_next_kernel() { emulator::release_next_kernel(); }
 

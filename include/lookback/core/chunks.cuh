@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// A sequence in chunks, and the queues of a device through which they pass.
+#pragma once
+
+#include <lookback/core/standard.cuh>
+#include <lookback/core/tree.cuh>
+
+#include <cstdint>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// Elements of a group of the tree. A chunk that begins at a group needs of all chunks before it
+/// only the group's prefix, G.
+template <class Shape>
+inline constexpr std::int64_t group_elements =
+    std::int64_t{Shape::group_tiles} * Shape::tile_elements;
+
+/// n elements as chunks of `length` elements; the last may be shorter.
+struct chunk_list {
+  std::int64_t n, length;
+  std::int64_t count() const { return n / length + (n % length != 0); }
+  std::int64_t first(std::int64_t k) const { return k * length; }
+  std::int64_t items(std::int64_t k) const { return std::min(length, n - first(k)); }
+};
+
+/// The queues of a device, which work at the same time, each in order.
+enum class chunk_queue { input, scan, output };
+inline constexpr int chunk_queues = 3;
+
+/// Chunks that are in the queues at once: one for each queue, and one that the host prepares.
+inline constexpr int chunks_in_flight = 4;
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

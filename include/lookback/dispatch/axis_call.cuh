@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// A scan along an axis on a stream, in the two phases of CUB: rows as segments, other lines as
+// columns.
+#pragma once
+
+#include <lookback/carry/prepare_state.cuh>
+#include <lookback/dispatch/segmented_call.cuh>
+#include <lookback/strategy/column_units.cuh>
+#include <lookback/strategy/short_columns.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// Columns: one kernel if every line is one row of its tree or less, another one if it is a few
+/// vectors; otherwise one more that clears the status words.
+template <class Rows, unsigned Section, unsigned Band>
+struct column_strategy {
+  /// Scans the lines of `own`, a checked_axis(), by `problem`, or, if `storage` is null, writes to
+  /// `bytes` the size of storage that this takes. It neither allocates nor synchronises. Refused
+  /// with refusal::invalid_value for too many units, and for storage that is too small.
+  template <class Problem, class Launch>
+  static typename Launch::status_type scan(void *storage, std::size_t &bytes,
+                                           const Problem &problem, const axis &own, Launch launch) {
+    using T = typename Problem::accumulator;
+    static_assert(exchange_of<T> == exchange_by::shuffle && !reads_initial<Problem>,
+                  "lookback: scans along an axis on a GPU need a trivially copyable accumulator of "
+                  "less than 512 bytes, and an initial value that the host knows");
+    using sizes = column_sizes<Problem>;
+    using workspace_type = column_workspace<T, Section>;
+    if constexpr (short_columns<Problem>::vectors > 0) {
+      if (own.length <= short_columns<Problem>::length_at_most)
+        return scan_short(storage, bytes, problem, own, launch);
+    }
+    auto layout = column_layout::of<Problem>(own, Band);
+    // A unit reads words of the rows of its tile that are before it.
+    const std::int64_t in_tile = Problem::shape::tile_rows / layout.rows;
+    if (layout.carries() && layout.band * in_tile > 2 * Section)
+      layout.band = 2 * Section > in_tile ? 2 * Section / in_tile : 1;
+    if (layout.units > INT_MAX) return launch.refuse(refusal::invalid_value);
+    temporary_memory sized;
+    if (layout.carries()) workspace_type(sized, layout, sizes::threads);
+    const std::size_t needed = temporary_memory::bytes_for(sized.bytes());
+    if (storage == nullptr) bytes = needed;
+    if (bytes < needed) return launch.refuse(refusal::invalid_value);
+    if (storage == nullptr) return launch.status();
+
+    const auto units = static_cast<std::uint64_t>(layout.units);
+    if (!layout.carries()) {
+      enqueue<false>(problem, layout, column_state<T, Section>{}, units, launch);
+    } else {
+      temporary_memory memory(storage);
+      const workspace_type in(memory, layout, sizes::threads);
+      const std::size_t blocks = (in.zeroed_words - 1) / Rows::prepare_threads + 1;
+      launch(prepare_kernel<no_initial>, block_shape{Rows::prepare_threads, 0},
+             launch_grid{blocks < prepare_blocks ? blocks : prepare_blocks}, no_initial{}, 0u,
+             in.zeroed, in.zeroed_words);
+      const std::uint64_t resident = std::uint64_t{launch.multiprocessors()} * blocks_at_most;
+      enqueue<true>(problem, layout, in.state, units < resident ? units : resident, launch);
+    }
+    return launch.status();
+  }
+
+private:
+  static_assert(Section >= 32, "a tile has up to 32 units of a strip");
+  /// Of a multiprocessor. Blocks that have no room start when no unit is left.
+  static constexpr unsigned blocks_at_most = 8;
+  static constexpr std::size_t prepare_blocks = 4 * Rows::prepare_blocks_at_most;
+
+  template <class Problem, class Launch>
+  static typename Launch::status_type scan_short(void *storage, std::size_t &bytes,
+                                                 const Problem &problem, const axis &own,
+                                                 Launch &launch) {
+    constexpr int threads = short_columns<Problem>::threads;
+    const std::int64_t blocks = (own.outer * own.inner - 1) / threads + 1;
+    const std::size_t needed = temporary_memory::bytes_for(0);
+    if (storage == nullptr) bytes = needed;
+    if (blocks > INT_MAX || bytes < needed) return launch.refuse(refusal::invalid_value);
+    if (storage != nullptr)
+      launch(short_columns_kernel<Problem>, block_shape{threads, 0},
+             launch_grid{static_cast<std::uint64_t>(blocks)}, problem, own);
+    return launch.status();
+  }
+
+  template <bool Carries, class Problem, class Launch>
+  static void enqueue(const Problem &problem, const column_layout &layout,
+                      const column_state<typename Problem::accumulator, Section> &state,
+                      std::uint64_t blocks, Launch &launch) {
+    using sizes = column_sizes<Problem>;
+    constexpr std::size_t fixed = column_units<Problem, Carries, Section>::fixed_bytes;
+    static_assert(fixed + sizes::pairs * (sizes::row_bytes + sizes::slot_bytes) +
+                          sizes::pairs * std::size_t{2 * sizes::alignment} <=
+                      default_shared_bytes,
+                  "lookback: elements or accumulators of scans along an axis on a GPU are too "
+                  "large");
+    launch(column_units_kernel<Problem, Carries, Section>,
+           block_shape{sizes::threads,
+                       fixed + static_cast<std::size_t>(layout.rows) * layout.row_pitch},
+           launch_grid{blocks}, problem, layout, state);
+  }
+};
+using column_scans = column_strategy<measured_tuning, 1024, 16>;
+
+/// Offsets first, first + step, ...
+struct stepped_offsets {
+  using value_type = std::int64_t;
+  using difference_type = std::ptrdiff_t;
+  std::int64_t first, step;
+  LOOKBACK_HOST_DEVICE std::int64_t operator[](std::int64_t i) const { return first + i * step; }
+};
+
+/// A scan along an axis: of rows, of lines that are columns, or of any other lines, which are
+/// columns one by one.
+template <class Segmented, class Columns>
+struct axis_strategy {
+  /// As column_strategy::scan(). `lines` may be any: throws what checked_axis() throws.
+  template <class Problem, class Launch>
+  static typename Launch::status_type scan(void *storage, std::size_t &bytes,
+                                           const Problem &problem, const axis &lines,
+                                           Launch launch) {
+    if (lines.outer <= 0 || lines.length <= 0 || lines.inner <= 0) {
+      if (storage == nullptr) bytes = temporary_memory::bytes_for(0);
+      return launch.status();
+    }
+    const axis own = with_columns(checked_axis(lines));
+    if (own.inner == 1 && own.input.length == 1 && own.output.length == 1)
+      return scan_rows(storage, bytes, problem, own, launch);
+    return Columns::scan(storage, bytes, problem, own, launch);
+  }
+
+private:
+  /// If lines with consecutive outer indices are adjacent, these are columns.
+  static axis with_columns(axis own) {
+    if (own.inner == 1 && own.outer > 1 && own.input.outer == 1 && own.output.outer == 1) {
+      own.inner = own.outer;
+      own.outer = 1;
+    }
+    return own;
+  }
+  /// Rows are segments whose offsets are computed. In reverse, they are rows of the reversed array,
+  /// the last row first.
+  template <class Problem, class Launch>
+  static typename Launch::status_type scan_rows(void *storage, std::size_t &bytes,
+                                                const Problem &problem, const axis &own,
+                                                const Launch &launch) {
+    const std::int64_t in = (own.outer - 1) * own.input.outer, // where the last row begins
+        out = (own.outer - 1) * own.output.outer;
+    const auto rows = [&](std::int64_t from, std::int64_t to, std::int64_t direction) {
+      const std::int64_t step = direction * own.input.outer;
+      return offset_segments<stepped_offsets, stepped_offsets, stepped_offsets>(
+          {from, step}, {from + own.length, step}, {to, direction * own.output.outer}, own.outer);
+    };
+    if (own.reverse)
+      return Segmented::scan(storage, bytes,
+                             from_the_ends(problem, in + own.length, out + own.length),
+                             rows(in, out, -1), launch);
+    return Segmented::scan(storage, bytes, problem, rows(0, 0, 1), launch);
+  }
+};
+using axis_scans = axis_strategy<segmented_scans, column_scans>;
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// The current GPU as the device of host/chunk_stream.cuh: a stream for each queue, slots for
+// chunks, and the prefix from chunk to chunk.
+#pragma once
+
+#include <lookback/core/chunks.cuh>
+#include <lookback/dispatch/policy_scan.cuh>
+#include <lookback/strategy/fold_groups.cuh>
+#include <lookback/strategy/group_aggregates.cuh>
+
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// A stream that does not wait for the legacy default stream.
+class own_stream {
+public:
+  own_stream() {
+    thrust::cuda_cub::throw_on_error(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+                                     "lookback::out_of_core: creating a stream");
+  }
+  own_stream(const own_stream &) = delete;
+  own_stream &operator=(const own_stream &) = delete;
+  ~own_stream() {
+    cudaStreamSynchronize(stream_);
+    cudaStreamDestroy(stream_);
+  }
+  operator cudaStream_t() const { return stream_; }
+
+private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class own_event {
+public:
+  own_event() {
+    thrust::cuda_cub::throw_on_error(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming),
+                                     "lookback::out_of_core: creating an event");
+  }
+  own_event(const own_event &) = delete;
+  own_event &operator=(const own_event &) = delete;
+  ~own_event() { cudaEventDestroy(event_); }
+  operator cudaEvent_t() const { return event_; }
+
+private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// Host memory that the GPU copies from and to at the speed of the link.
+class pinned_memory {
+public:
+  explicit pinned_memory(std::size_t bytes) {
+    if (bytes > 0)
+      thrust::cuda_cub::throw_on_error(cudaHostAlloc(&address_, bytes, cudaHostAllocPortable),
+                                       "lookback::out_of_core: allocating pinned host memory");
+  }
+  pinned_memory(const pinned_memory &) = delete;
+  pinned_memory &operator=(const pinned_memory &) = delete;
+  ~pinned_memory() {
+    if (address_ != nullptr) cudaFreeHost(address_);
+  }
+  void *address() const { return address_; }
+
+private:
+  void *address_ = nullptr;
+};
+
+/// Whether the GPU copies from or to this host memory without a copy by the CPU: it is pinned, or
+/// managed. Throws where it is memory of a device.
+inline bool is_pinned(const void *first, std::size_t bytes) {
+  const char *const begin = static_cast<const char *>(first);
+  for (const char *const place : {begin, begin + bytes - 1}) {
+    cudaPointerAttributes attributes{};
+    thrust::cuda_cub::throw_on_error(cudaPointerGetAttributes(&attributes, place),
+                                     "lookback::out_of_core: asking where the elements are");
+    if (attributes.type == cudaMemoryTypeDevice)
+      throw std::invalid_argument(
+          "lookback::out_of_core: the elements and the results must be in "
+          "host memory, and one of them is in the memory of a device. "
+          "lookback::inclusive_scan and lookback::exclusive_scan scan there");
+    if (attributes.type == cudaMemoryTypeUnregistered) return false;
+  }
+  return true;
+}
+
+/// `Make` makes the problem of a chunk: make(input, output), or make(input, output, initial).
+template <class Make, class In, class Out, class T, bool HasInitial>
+class chunk_device {
+  using known = FutureValue<T, const T *>; // G of the chunk's first group
+  using problem_type = decltype(std::declval<const Make &>()(
+      std::declval<const In *>(), std::declval<Out *>(), std::declval<known>()));
+  using aggregates = group_aggregates<measured_tuning>;
+  static constexpr bool in_place = std::is_same<In, Out>::value;
+  static_assert(aggregates::supports<problem_type>,
+                "lookback::out_of_core: elements and accumulators must have less than 512 bytes");
+
+public:
+  using shape = typename problem_type::shape;
+
+  /// Bytes of device memory for slots of `length` elements.
+  static std::size_t bytes(const Make &make, int slots, std::int64_t length) {
+    temporary_memory needed;
+    layout(make, slots, length, needed);
+    return temporary_memory::bytes_for(needed.bytes());
+  }
+  /// All queues begin when what is now in `before` is done. `storage` has bytes() bytes, which are
+  /// in use until drain() has returned.
+  chunk_device(const Make &make, int slots, std::int64_t length, void *storage, cudaStream_t before,
+               const T *initial)
+      : make_(make), length_(length) {
+    temporary_memory memory(storage);
+    at_ = layout(make, slots, length, memory);
+    check(cudaEventRecord(began_, before));
+    for (const own_stream &stream : streams_) check(cudaStreamWaitEvent(stream, began_, 0));
+    if constexpr (HasInitial)
+      check(cudaMemcpyAsync(at_.prefixes, initial, sizeof(T), cudaMemcpyHostToDevice,
+                            of(chunk_queue::scan)));
+  }
+
+  void copy_in(int slot, const In *from, std::int64_t items) {
+    check(cudaMemcpyAsync(input(slot), from, static_cast<std::size_t>(items) * sizeof(In),
+                          cudaMemcpyDefault, of(chunk_queue::input)));
+  }
+  void copy_out(int slot, Out *to, std::int64_t items) {
+    check(cudaMemcpyAsync(to, output(slot), static_cast<std::size_t>(items) * sizeof(Out),
+                          cudaMemcpyDefault, of(chunk_queue::output)));
+  }
+  /// The prefix is extended before the scan overwrites the elements.
+  void scan(int slot, std::int64_t items, bool is_first, bool is_last) {
+    T *const next = at_.prefixes + (turn_ ^ 1);
+    const known prefix(at_.prefixes + turn_);
+    if (HasInitial || !is_first) {
+      const auto problem = make_(input(slot), output(slot), prefix);
+      if (!is_last) extend_prefix(problem, items, next);
+      scan(problem, items);
+    } else if constexpr (!HasInitial) {
+      const auto problem = make_(input(slot), output(slot));
+      if (!is_last) extend_prefix(problem, items, next);
+      scan(problem, items);
+    }
+    turn_ ^= 1;
+  }
+  void after(chunk_queue queue, chunk_queue other) {
+    own_event &reached = reached_[static_cast<int>(other)];
+    check(cudaEventRecord(reached, of(other)));
+    check(cudaStreamWaitEvent(of(queue), reached, 0));
+  }
+  void mark(int slot) { check(cudaEventRecord(copied_out_[slot], of(chunk_queue::output))); }
+  void wait(int slot) { check(cudaEventSynchronize(copied_out_[slot])); }
+  void drain() const {
+    for (const own_stream &stream : streams_) cudaStreamSynchronize(stream);
+  }
+
+private:
+  struct places {
+    In *inputs;   // (slots, length)
+    Out *outputs; // (slots, length)
+    T *totals;    // of the groups of a chunk
+    T *prefixes;  // (2): of this chunk, and of the next
+    char *of_totals, *of_scan;
+    std::size_t scan_bytes;
+  };
+
+  static places layout(const Make &make, int slots, std::int64_t length, temporary_memory &memory) {
+    const auto items = static_cast<std::uint64_t>(slots * stride(length));
+    const auto problem = make(nullptr, nullptr, known(nullptr));
+    places at{};
+    at.inputs = memory.take<In>(items);
+    at.outputs = in_place ? reinterpret_cast<Out *>(at.inputs) : memory.take<Out>(items);
+    at.totals = memory.take<T>(static_cast<std::uint64_t>(length / group_elements<shape> + 1));
+    at.prefixes = memory.take<T>(2);
+    at.of_totals =
+        memory.take<char>(aggregates::storage(problem.over({static_cast<std::uint64_t>(length)})) +
+                          temporary_memory::alignment);
+    at.scan_bytes = storage_of_scan(problem, length);
+    if constexpr (!HasInitial)
+      at.scan_bytes = std::max(at.scan_bytes, storage_of_scan(make(nullptr, nullptr), length));
+    at.of_scan = memory.take<char>(at.scan_bytes);
+    return at;
+  }
+  /// Elements from slot to slot: the first of each is aligned as an allocation is.
+  static std::int64_t stride(std::int64_t length) {
+    constexpr std::int64_t unit = temporary_memory::alignment;
+    return (length + unit - 1) / unit * unit;
+  }
+  template <class Problem>
+  static std::size_t storage_of_scan(const Problem &problem, std::int64_t n) {
+    std::size_t bytes = 0;
+    check(strategies<>::scan(nullptr, bytes, problem, n, launcher(nullptr)));
+    return bytes;
+  }
+
+  template <class Problem>
+  void scan(const Problem &problem, std::int64_t items) {
+    std::size_t bytes = at_.scan_bytes;
+    check(strategies<>::scan(at_.of_scan, bytes, problem, items, launcher(of(chunk_queue::scan))));
+  }
+  /// *next <- the prefix of the chunk, if there is one, and the aggregates of its groups.
+  template <class Problem>
+  void extend_prefix(const Problem &problem, std::int64_t items, T *next) {
+    launcher launch(of(chunk_queue::scan));
+    temporary_memory memory(at_.of_totals);
+    const auto groups = static_cast<std::uint64_t>(items / group_elements<shape>);
+    aggregates::run(problem.over({static_cast<std::uint64_t>(items)}), 0, at_.totals, memory,
+                    launch);
+    fold_groups(
+        problem.op, problem.initial, at_.totals, groups, 1, [=](int) { return groups; },
+        static_cast<const T *>(nullptr), next, launch);
+    check(launch.status());
+  }
+
+  In *input(int slot) const { return at_.inputs + slot * stride(length_); }
+  Out *output(int slot) const { return at_.outputs + slot * stride(length_); }
+  cudaStream_t of(chunk_queue queue) const { return streams_[static_cast<int>(queue)]; }
+  static void check(cudaError_t status) {
+    thrust::cuda_cub::throw_on_error(status, "lookback::out_of_core");
+  }
+
+  const Make &make_;
+  const std::int64_t length_; // of a chunk
+  places at_{};
+  int turn_ = 0; // which of the prefixes is that of the next chunk to be enqueued
+  own_event began_, reached_[chunk_queues], copied_out_[chunks_in_flight];
+  own_stream streams_[chunk_queues];
+};
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+// Scans of host memory that may be larger than the memory of a GPU.
+#pragma once
+
+#include <lookback/core/chunks.cuh>
+#include <lookback/host/host_chunks.cuh>
+#include <lookback/host/separate_results.cuh>
+#include <lookback/scan.cuh>
+#if defined(__CUDACC__)
+#include <lookback/dispatch/chunk_device.cuh>
+#endif
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+
+/// Scans of host memory through a GPU (@ref out_of_core_scans).
+namespace out_of_core {
+
+/// What a call may use, and whom it tells how far it is. An object without values is the default.
+/// @ingroup out_of_core_scans
+struct options {
+  /// At most so many bytes of device memory. 0: about 66 MiB.
+  std::size_t device_bytes = 0;
+  /// At most so many bytes of a chunk's elements, and of its results; rounded down to whole groups
+  /// of lookback::tree_shape (about 512 KB), at least one. 0: chosen by the call, at most 16 MiB.
+  std::size_t chunk_bytes = 0;
+  /// Called by the calling thread when the first `done` of `total` results have been written, after
+  /// every chunk. May throw: the call then ends with that exception.
+  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
+};
+
+} // namespace out_of_core
+
+namespace detail {
+
+/// Elements of a chunk: whole groups, about a sixteenth of n, since the first copy to the device
+/// and the last one back overlap with no other.
+template <class Shape>
+std::int64_t chunk_length(std::int64_t n, std::size_t most_bytes, bool is_exact) {
+  constexpr std::int64_t group = group_elements<Shape>;
+  constexpr auto group_bytes = static_cast<std::size_t>(group) * Shape::element_bytes;
+  const auto most = static_cast<std::int64_t>(std::max<std::size_t>(most_bytes / group_bytes, 1));
+  if (is_exact) return most * group;
+  const std::int64_t share = n / (16 * group), least = 4;
+  return std::min(most, std::max(share, least)) * group;
+}
+
+/// The scan on the threads of the CPU.
+template <class Call, class T, class Derived, class Input, class Output, class Initial,
+          class... Arguments>
+void scan_out_of_core(const host_execution_policy<Derived> &, const Input &first, std::int64_t n,
+                      const Output &result, const out_of_core::options &options,
+                      const Initial &initial, const Arguments &...arguments) {
+  const auto scan = [&](const auto &problem) {
+    using shape = typename std::decay_t<decltype(problem)>::shape;
+    const std::size_t bytes = options.chunk_bytes > 0 ? options.chunk_bytes : std::size_t{64} << 20;
+    const std::int64_t length = options.progress ? chunk_length<shape>(n, bytes, true) : n;
+    scan_chunks_on_host(problem, chunk_list{n, length}, [&](std::int64_t done, std::int64_t total) {
+      if (options.progress) options.progress(done, total);
+    });
+  };
+  if constexpr (Initial::exists)
+    scan(Call::problem(result, first, arguments..., initial.value));
+  else
+    scan(Call::problem(result, first, arguments...));
+}
+
+#if defined(__CUDACC__)
+
+/// One side of the call: its values in the host's memory, staged where the GPU cannot copy them at
+/// the speed of the link.
+template <class Value, class Iterator>
+class pinned_side {
+public:
+  explicit pinned_side(Iterator first, std::int64_t n) : first_(first), is_staged_(true) {
+    static_assert(std::is_trivially_copyable<Value>::value,
+                  "lookback::out_of_core: elements and results must be trivially copyable, since "
+                  "their bytes are copied to the GPU and back");
+    if constexpr (std::is_pointer<Iterator>::value)
+      is_staged_ = !std::is_same<value_t<Iterator>, Value>::value ||
+                   !is_pinned(first, static_cast<std::size_t>(n) * sizeof(Value));
+  }
+  bool is_staged() const { return is_staged_; }
+  /// Bytes of staging buffers.
+  std::size_t bytes(int slots, std::int64_t length) const {
+    return is_staged_ ? static_cast<std::size_t>(slots * length) * sizeof(Value) : 0;
+  }
+  host_side<Value, Iterator> over(const pinned_memory &buffers, std::int64_t length) const {
+    return {first_, static_cast<Value *>(buffers.address()), length};
+  }
+
+private:
+  Iterator first_;
+  bool is_staged_;
+};
+
+/// A call on a GPU: its chunks, its memory, its queues.
+template <class T, class Make, class In, class Out, bool HasInitial, class Derived, class Source,
+          class Results>
+void stream_through_device(const thrust::cuda_cub::execution_policy<Derived> &exec,
+                           cudaStream_t stream, const Make &make, std::int64_t n,
+                           const pinned_side<In, Source> &source,
+                           const pinned_side<Out, Results> &results, const T *initial,
+                           const out_of_core::options &options) {
+  using device_type = chunk_device<Make, In, Out, T, HasInitial>;
+  constexpr std::int64_t group = group_elements<typename device_type::shape>;
+  auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
+  const bool staged = source.is_staged() || results.is_staged();
+  // H200, 4 GiB each way: chunks of 8 to 128 MiB of pinned memory differ by less than two runs do.
+  // Pageable memory reaches 11 GB/s by 4 MiB, 16 to 18 by 8 MiB, 15 by 16 MiB, 11 by 32 MiB.
+  const std::size_t usual = std::size_t{staged ? 8u : 16u} << 20;
+  std::int64_t length = chunk_length<typename device_type::shape>(
+      n, options.chunk_bytes > 0 ? options.chunk_bytes : usual, options.chunk_bytes > 0);
+  length = std::min(length, (n + group - 1) / group * group);
+  const auto slots = [&] {
+    return static_cast<int>(
+        std::min<std::int64_t>(chunk_list{n, length}.count(), chunks_in_flight));
+  };
+  std::size_t bytes = device_type::bytes(make, slots(), length);
+  while (options.device_bytes > 0 && bytes > options.device_bytes) {
+    if (length == group)
+      throw std::invalid_argument(
+          "lookback::out_of_core: options.device_bytes is " + std::to_string(options.device_bytes) +
+          ", and this call needs at least " + std::to_string(bytes) + " bytes of device memory");
+    length -= group;
+    bytes = device_type::bytes(make, slots(), length);
+  }
+  cudaGraph_t graph = nullptr;
+  thrust::cuda_cub::throw_on_error(graph_of(stream, graph),
+                                   "lookback: querying whether the stream is being captured");
+  if (graph != nullptr)
+    thrust::cuda_cub::throw_on_error(cudaErrorStreamCaptureUnsupported,
+                                     "lookback::out_of_core: a call waits for its results, so it "
+                                     "cannot be captured");
+  const pinned_memory in_buffers(source.bytes(slots(), length)),
+      out_buffers(results.bytes(slots(), length));
+  const host_side<In, Source> from = source.over(in_buffers, length);
+  const host_side<Out, Results> to = results.over(out_buffers, length);
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  copy_team team(!staged || !separate_results<Results>::value ? 1
+                                                              : std::min<std::size_t>(cores, 16));
+  const auto progress = [&](std::int64_t done, std::int64_t total) {
+    if (options.progress) options.progress(done, total);
+  };
+  storage_of_policy<Derived> storage(policy, stream, nullptr, bytes);
+  device_type device(make, slots(), length, storage.address(), stream, initial);
+  chunk_stream<device_type, host_side<In, Source>, host_side<Out, Results>, decltype(progress)>(
+      device, chunk_list{n, length}, slots(), from, to, team, progress)
+      .run();
+}
+
+inline namespace LOOKBACK_DEFAULT_STREAM {
+
+/// The scan through the current GPU.
+template <class Call, class T, class Derived, class Input, class Output, class Initial,
+          class... Arguments>
+void scan_out_of_core(const thrust::cuda_cub::execution_policy<Derived> &exec, const Input &first,
+                      std::int64_t n, const Output &result, const out_of_core::options &options,
+                      const Initial &initial, const Arguments &...arguments) {
+  static_assert(!has_algorithm<Derived>,
+                "lookback::out_of_core: policies with a strategy are not supported");
+  const auto source = plain_memory(unwrap(first));
+  const auto results = plain_memory(unwrap(result));
+  using source_type = std::decay_t<decltype(source)>;
+  using results_type = std::decay_t<decltype(results)>;
+  using In = value_t<source_type>;
+  using Out = typename output_value<results_type, T>::type;
+  static_assert(std::is_trivially_copyable<T>::value,
+                "lookback::out_of_core: the accumulator must be trivially copyable");
+  const auto make = [&](const In *in, Out *out, auto... prefix) {
+    return Call::problem(out, in, arguments..., prefix...);
+  };
+  auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
+  const cudaStream_t stream = stream_here(thrust::cuda_cub::stream(policy));
+  const pinned_side<In, source_type> from(source, n);
+  const pinned_side<Out, results_type> to(results, n);
+  if constexpr (Initial::exists) {
+    const T prefix = static_cast<T>(initial.value);
+    stream_through_device<T, decltype(make), In, Out, true>(exec, stream, make, n, from, to,
+                                                            &prefix, options);
+  } else {
+    stream_through_device<T, decltype(make), In, Out, false>(
+        exec, stream, make, n, from, to, static_cast<const T *>(nullptr), options);
+  }
+}
+
+} // namespace LOOKBACK_DEFAULT_STREAM
+
+#endif
+
+inline namespace LOOKBACK_DEFAULT_STREAM {
+
+/// Runs a call: `initial` is no_initial or an initial_value. Returns the end of the results.
+template <class Call, class T, class Policy, class Input, class Output, class Initial,
+          class... Arguments>
+Output out_of_core_call(const Policy &policy, const Input &first, const Input &last,
+                        const Output &result, const out_of_core::options &options,
+                        const Initial &initial, const Arguments &...arguments) {
+  const std::int64_t n = last - first;
+  if (n <= 0) return result;
+  scan_out_of_core<Call, T>(policy, first, n, result, options, initial, arguments...);
+  return result + n;
+}
+
+} // namespace LOOKBACK_DEFAULT_STREAM
+} // namespace detail
+
+namespace out_of_core {
+inline namespace LOOKBACK_DEFAULT_STREAM {
+
+/// @addtogroup out_of_core_scans
+/// Scans of host memory through one GPU, in chunks: copies to the GPU, scans and copies back
+/// overlap. The bits are those of one scan.
+///
+/// @code
+/// lookback::out_of_core::inclusive_scan(lookback::par, first, last, result, op);
+/// @endcode
+///
+/// Notation: `a . b` is `op(a, b)`; x(0) to x(n - 1) are the elements of [`first`, `last`); y(i)
+/// are the results.
+///
+/// **Common to all calls**
+///
+/// - `policy`: a CUDA policy without a strategy, for the current GPU; or lookback::host, which
+///   scans on the threads of the CPU and needs no GPU.
+/// - *Memory*: pinned host memory (`cudaHostAlloc`, `cudaHostRegister`) and managed memory are
+///   copied at the speed of the link. The elements of other memory and of other iterators pass
+///   through pinned buffers of the call, which up to 16 host threads fill and empty. That is slower
+///   than lookback::host on as many threads: pin memory that is scanned more than once, or scan it
+///   on the CPU.
+/// - *Iterators*: random access, used by the host. `result` may equal `first`; any other overlap is
+///   undefined. With a CUDA policy, elements, results and accumulators are trivially copyable and
+///   have less than 512 bytes.
+/// - *Operator*, *accumulator*: as for @ref thrust_scans.
+/// - `options`: limits of memory, and a function that is told the progress.
+/// - *Return value*: the end of the results. If `last - first` is zero or negative, `result`.
+/// - *Stream behaviour*: the call begins after the work in the policy's stream, runs in streams of
+///   its own, and returns when the results are written, with lookback::par_nosync, too. It cannot
+///   be captured.
+/// - *Device memory*: from lookback's pool, or from the policy's allocator: four chunks of at most
+///   16 MiB (twice that, if elements and results differ in type), or `options.device_bytes`.
+/// - *Errors*: `std::invalid_argument`, before anything is written, if the memory is a device's, or
+///   if `options.device_bytes` is too small; the message has both numbers. `thrust::system_error`
+///   with the CUDA status. Exceptions of iterators and of `options.progress` are rethrown. In all
+///   cases the GPU is idle and all memory is freed; results are then written in part.
+/// - *Determinism*: the bits of one lookback::inclusive_scan() or lookback::exclusive_scan() of all
+///   elements, whatever the options (lookback::tree_shape).
+/// - *Complexity*: n elements to the GPU and n results back, at the same time; on the GPU, 3 n
+///   elements of traffic.
+///
+/// @{
+
+/// y(i) = x(0) + x(1) + ... + x(i)
+template <class Policy, class Input, class Output, detail::if_policy<Policy> = 0>
+Output inclusive_scan(const Policy &policy, Input first, Input last, Output result,
+                      const options &limits = {}) {
+  using T = detail::value_t<Input>;
+  return detail::out_of_core_call<detail::plain_scan<true, T>, T>(
+      policy, first, last, result, limits, detail::no_initial{}, plus{});
+}
+/// y(i) = x(0) . x(1) ... x(i)
+template <class Policy, class Input, class Output, class Operator, detail::if_policy<Policy> = 0>
+Output inclusive_scan(const Policy &policy, Input first, Input last, Output result, Operator op,
+                      const options &limits = {}) {
+  using T = detail::value_t<Input>;
+  return detail::out_of_core_call<detail::plain_scan<true, T>, T>(policy, first, last, result,
+                                                                  limits, detail::no_initial{}, op);
+}
+/// y(i) = init . x(0) . x(1) ... x(i)
+template <class Policy, class Input, class Output, class Init, class Operator,
+          detail::if_policy<Policy> = 0>
+Output inclusive_scan(const Policy &policy, Input first, Input last, Output result, Init init,
+                      Operator op, const options &limits = {}) {
+  using T = detail::accumulator_t<Operator, detail::value_t<Input>, Init>;
+  return detail::out_of_core_call<detail::plain_scan<true, T>, T>(
+      policy, first, last, result, limits, detail::initial_value<Init>{init}, op);
+}
+/// y(i) = init + x(0) + x(1) + ... + x(i - 1)
+template <class Policy, class Input, class Output, class Init, detail::if_policy<Policy> = 0>
+Output exclusive_scan(const Policy &policy, Input first, Input last, Output result, Init init,
+                      const options &limits = {}) {
+  return detail::out_of_core_call<detail::plain_scan<false, Init>, Init>(
+      policy, first, last, result, limits, detail::initial_value<Init>{init}, plus{});
+}
+/// y(i) = init . x(0) . x(1) ... x(i - 1)
+template <class Policy, class Input, class Output, class Init, class Operator,
+          detail::if_policy<Policy> = 0>
+Output exclusive_scan(const Policy &policy, Input first, Input last, Output result, Init init,
+                      Operator op, const options &limits = {}) {
+  return detail::out_of_core_call<detail::plain_scan<false, Init>, Init>(
+      policy, first, last, result, limits, detail::initial_value<Init>{init}, op);
+}
+/// y(i) = init . f(x(0)) . f(x(1)) ... f(x(i - 1)); x(i) are copied to the GPU, and f is called
+/// there
+template <class Policy, class Input, class Output, class Transform, class Init, class Operator,
+          detail::if_policy<Policy> = 0>
+Output transform_exclusive_scan(const Policy &policy, Input first, Input last, Output result,
+                                Transform f, Init init, Operator op, const options &limits = {}) {
+  return detail::out_of_core_call<detail::transform_scan<false, Init, Init>, Init>(
+      policy, first, last, result, limits, detail::initial_value<Init>{init}, f, op);
+}
+
+/// @}
+
+} // namespace LOOKBACK_DEFAULT_STREAM
+} // namespace out_of_core
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// Scans of columns: of lines whose elements are not adjacent, but which are adjacent themselves.
+//
+// A strip is up to `width` adjacent lines. A unit of work has some rows of the tree of each line of
+// a strip (tile/column_tile.cuh), so a strip has several units if its lines are long, one after the
+// other. Units have dynamic ids in an order in which the units of a band of a few strips alternate:
+// a unit then waits for units of smaller ids only (carry/column_carry.cuh), not far before it.
+//
+// Lines of at most one row need no carry. A unit then has the lines of several outer indices, each
+// of them in place of a row.
+#pragma once
+
+#include <lookback/carry/column_carry.cuh>
+#include <lookback/core/checked_axis.cuh>
+#include <lookback/strategy/strategy.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// The lines, and how they are divided into units.
+struct column_layout {
+  column_places input, output;
+  std::int64_t outers, length, columns;
+  int width, rows; // of a unit, at most
+  int row_pitch;   // bytes between rows in shared memory
+  bool one_row;    // lines are one row at most, and rows of a unit have different outer indices
+  std::int64_t strips_across; // strips that differ in their columns only
+  std::int64_t strips;        // of the array
+  std::int64_t steps;         // units of a strip
+  std::int64_t band;          // strips
+  std::int64_t tiles, groups; // of a line
+  std::int64_t units;
+
+  template <class Problem>
+  static column_layout of(const axis &own, std::int64_t band_at_most) {
+    using sizes = column_sizes<Problem>;
+    const auto parts = [](std::int64_t all, std::int64_t part) { return (all - 1) / part + 1; };
+    const auto less = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
+    column_layout all{};
+    all.input = places(own, own.input), all.output = places(own, own.output);
+    all.outers = own.outer, all.length = own.length, all.columns = own.inner;
+    all.one_row = own.length <= sizes::row_elements;
+    std::int64_t widest = sizes::width_at_most;
+    if (all.one_row && own.outer < sizes::pairs / widest) widest = sizes::pairs / own.outer;
+    const std::int64_t balanced = parts(own.inner, parts(own.inner, widest)), // of vectors, if any
+        slots = own.input.length % sizes::vector_slots == 0 ||
+                        own.output.length % sizes::vector_slots == 0
+                    ? sizes::vector_slots
+                    : 1;
+    all.width = static_cast<int>(less(less(widest, own.inner), parts(balanced, slots) * slots));
+    all.strips_across = parts(own.inner, all.width);
+    const std::int64_t rows = parts(own.length, sizes::row_elements), // of a line
+        fit = sizes::pairs / all.width;
+    all.rows = 1;
+    if (all.one_row) {
+      all.rows = static_cast<int>(less(fit, own.outer));
+    } else {
+      while (2 * all.rows <= fit && all.rows < rows && 2 * all.rows <= sizes::shape::tile_rows)
+        all.rows *= 2;
+    }
+    // Rows begin in different banks.
+    const int line = all.width * sizes::slot_bytes;
+    all.row_pitch = rounded_up(static_cast<int>(less(own.length, sizes::row_elements)) * line,
+                               sizes::alignment) +
+                    rounded_up(line, sizes::alignment);
+    all.strips = all.strips_across * (all.one_row ? parts(own.outer, all.rows) : own.outer);
+    all.steps = all.one_row ? 1 : parts(rows, all.rows);
+    all.band = less(band_at_most, all.strips);
+    all.tiles = parts(rows, sizes::shape::tile_rows);
+    all.groups = parts(all.tiles, sizes::shape::group_tiles);
+    all.units = multiply_add(all.strips, all.steps, 0);
+    return all;
+  }
+  bool carries() const { return !one_row; }
+
+private:
+  static column_places places(const axis &own, const axis::pitch &pitch) {
+    if (!own.reverse) return {0, pitch.outer, pitch.length};
+    return {(own.length - 1) * pitch.length, pitch.outer, -pitch.length};
+  }
+};
+
+/// A block that scans units, with the carry if lines have several of them.
+template <class Problem, bool Carries, unsigned Section>
+class column_units {
+  using sizes = column_sizes<Problem>;
+  using T = typename Problem::accumulator;
+  using tile = column_tile<Problem>;
+  using carry = column_carry<Problem, Section>;
+  static constexpr int row_elements = sizes::row_elements;
+
+public:
+  using state_type = column_state<T, Section>;
+  struct storage {
+    unsigned unit;
+    typename carry::storage carried;
+  };
+  /// Bytes before the unit's elements.
+  static constexpr std::size_t fixed_bytes =
+      Carries ? (sizeof(storage) + sizes::alignment - 1) / sizes::alignment * sizes::alignment : 0;
+
+  LOOKBACK_DEVICE column_units(const Problem &problem, const column_layout &layout,
+                               const state_type &state)
+      : problem_(problem), layout_(layout), state_(state) {}
+
+  LOOKBACK_DEVICE void run() {
+    const auto all = static_cast<unsigned>(layout_.units);
+    if constexpr (!Carries) {
+      for (unsigned unit = simt::block_index(); unit < all; unit += simt::block_count())
+        scan_unit(unit, [] {});
+    } else {
+      auto &shared = simt::shared_memory<storage>();
+      drawn_units<state_type> units(state_);
+      for (;;) {
+        if (simt::thread_index() == 0) shared.unit = units.next(all);
+        simt::synchronize_block();
+        const unsigned unit = shared.unit;
+        if (unit >= all) return;
+        scan_unit(unit, [&] {
+          if (simt::thread_index() == 0) units.draw();
+        });
+        state_.clear_rows_behind(unit, all, sizes::threads);
+        simt::synchronize_block(); // mutant: column-cleared
+      }
+    }
+  }
+
+private:
+  template <class Loading>
+  LOOKBACK_DEVICE void scan_unit(unsigned unit, Loading while_loading) {
+    auto *const memory = &simt::shared_memory<unsigned char>();
+    tile own(problem_, layout_.width, layout_.row_pitch, memory + fixed_bytes);
+    column_step step;
+    const column_unit here = find(unit, step);
+    const auto row_step = [&](const column_places &places) {
+      return layout_.one_row ? places.outer : places.line * row_elements;
+    };
+    own.load(here, row_step(layout_.input), layout_.input.line);
+    while_loading();
+    own.finish_load();
+    simt::synchronize_block(); // mutant: column-loaded
+
+    const int items = own.items(here);
+    typename tile::row_values values;
+    own.reduce(items, values);
+    maybe<T> prefix;
+    if constexpr (Carries) {
+      carry carried(problem_, state_, layout_.rows, layout_.width,
+                    simt::shared_memory<storage>().carried);
+      prefix = carried.prefix(step, own, items, values[network::lanes - 1]);
+    } else if constexpr (Problem::initial_type::exists) {
+      prefix.set(static_cast<T>(problem_.initial.value));
+    }
+    own.scan(items, prefix, values);
+    simt::synchronize_block(); // mutant: column-results
+    own.store(here, row_step(layout_.output), layout_.output.line);
+    if constexpr (!Carries) simt::synchronize_block();
+  }
+
+  /// The place of a unit.
+  LOOKBACK_DEVICE column_unit find(unsigned unit, column_step &step) const {
+    // No more of anything than units: divided as 32 bits, which takes a fraction of the time.
+    const auto narrow = [](std::int64_t x) { return static_cast<unsigned>(x); };
+    unsigned strip = unit, i = 0; // the i-th unit of the strip
+    if constexpr (Carries) {
+      const unsigned most = narrow(layout_.band), of_band = most * narrow(layout_.steps),
+                     first = unit / of_band, left = narrow(layout_.strips) - first * most,
+                     band = left < most ? left : most, within = unit - first * of_band;
+      i = within / band;
+      strip = first * most + within % band;
+      step.stride = band;
+    }
+    const unsigned down = strip / narrow(layout_.strips_across);
+    const std::int64_t column = (strip - down * layout_.strips_across) * layout_.width,
+                       columns = layout_.columns - column, row = std::int64_t{i} * layout_.rows,
+                       outer = std::int64_t{down} * (layout_.one_row ? layout_.rows : 1);
+    column_unit here;
+    here.columns = columns < layout_.width ? static_cast<int>(columns) : layout_.width;
+    here.input = index(layout_.input, outer, row) + column;
+    here.output = index(layout_.output, outer, row) + column;
+    const std::int64_t items = layout_.length - row * row_elements; // from here to the end
+    const std::int64_t rows =
+        layout_.one_row ? layout_.outers - outer : (items - 1) / row_elements + 1;
+    const bool is_full = rows > layout_.rows;
+    here.rows = rows < layout_.rows ? static_cast<int>(rows) : layout_.rows;
+    here.row_items = layout_.one_row ? static_cast<int>(items) : row_elements;
+    here.last_items = is_full || layout_.one_row
+                          ? here.row_items
+                          : static_cast<int>(items - std::int64_t{here.rows - 1} * row_elements);
+    if constexpr (Carries) {
+      constexpr int tile_rows = Problem::shape::tile_rows;
+      step.unit = unit;
+      step.columns = here.columns;
+      step.row = static_cast<int>(row % tile_rows);
+      step.tile = row / tile_rows;
+      step.first_tile = std::int64_t{strip} * layout_.tiles * layout_.width;
+      step.first_group = std::int64_t{strip} * layout_.groups * layout_.width;
+      step.ends_line = !is_full;
+      step.ends_tile = is_full && step.row + layout_.rows == tile_rows;
+    }
+    return here;
+  }
+  LOOKBACK_DEVICE static std::int64_t index(const column_places &places, std::int64_t outer,
+                                            std::int64_t row) {
+    return places.first + outer * places.outer + row * row_elements * places.line;
+  }
+
+  const Problem &problem_;
+  const column_layout &layout_;
+  const state_type &state_;
+};
+
+template <class Problem, bool Carries, unsigned Section>
+LOOKBACK_KERNEL((column_sizes<Problem>::threads), 6)
+column_units_kernel(
+    LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER column_layout layout,
+    LOOKBACK_KERNEL_PARAMETER column_state<typename Problem::accumulator, Section> state) {
+  column_units<Problem, Carries, Section>(problem, layout, state).run();
+}
+
+/// The storage of units that carry.
+template <class T, unsigned Section>
+struct column_workspace {
+  using state_type = column_state<T, Section>;
+
+  column_workspace(temporary_memory &memory, const column_layout &layout, int threads) {
+    using status_words = tile_status<T>;
+    const auto words = [&](std::int64_t parts) {
+      return static_cast<std::size_t>(parts > 1 ? layout.strips * parts * layout.width : 0);
+    };
+    const auto units = static_cast<std::uint64_t>(layout.units);
+    const status_bytes of_rows = status_words::bytes(
+        (units < state_type::ring_units ? units : state_type::ring_units) * threads);
+    const status_bytes of_tiles = status_words::bytes(words(layout.tiles)),
+                       of_groups = status_words::bytes(words(layout.groups));
+    const std::size_t before = memory.bytes();
+    state.next_unit = memory.take<unsigned>(1);
+    zeroed = reinterpret_cast<std::uint64_t *>(state.next_unit);
+    state.completed = ended_steps<>(memory.take<std::uint32_t>(state_type::sections));
+    char *const row_aggregates = memory.take<char>(of_rows.zeroed);
+    char *const tile_aggregates = memory.take<char>(of_tiles.zeroed);
+    char *const group_aggregates = memory.take<char>(of_groups.zeroed);
+    char *const group_prefixes = memory.take<char>(of_groups.zeroed);
+    zeroed_words = (memory.bytes() - before) / sizeof(std::uint64_t);
+    state.row_aggregates = status_words(row_aggregates, memory.take<char>(of_rows.payload));
+    state.tile_aggregates = status_words(tile_aggregates, memory.take<char>(of_tiles.payload));
+    state.group_aggregates = status_words(group_aggregates, memory.take<char>(of_groups.payload));
+    state.group_prefixes = status_words(group_prefixes, memory.take<char>(of_groups.payload));
+  }
+
+  state_type state;
+  std::uint64_t *zeroed;
+  std::size_t zeroed_words;
+};
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Scans along an axis on a GPU: every line bit for bit as on the CPU, and everything between the
+// lines as it was.
+#include <lookback/axis_scan.cuh>
+#include <lookback/device_axis_scan.cuh>
+#include <lookback/execution_policy.cuh>
+
+#include <support/capture.cuh>
+#include <support/device_call.cuh>
+#include <support/random.hpp>
+#include <support/serial_reference.hpp>
+#include <support/tree_reference.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace {
+
+using lookback::axis;
+using lookback::DeviceAxisScan;
+
+std::size_t span(const axis &lines, const axis::pitch &pitch) {
+  const auto or_else = [](std::int64_t given, std::int64_t otherwise) {
+    return given != 0 ? given : otherwise;
+  };
+  const std::int64_t line = or_else(pitch.length, lines.inner),
+                     outer = or_else(pitch.outer, lines.length * line);
+  return static_cast<std::size_t>((lines.outer - 1) * outer + (lines.length - 1) * line +
+                                  lines.inner);
+}
+
+/// What `on_device(input, output)` writes, and what is around it, must be the bytes that `on_host`
+/// writes.
+template <class T, class OnHost, class OnDevice>
+void check(const axis &lines, const std::vector<T> &in, bool in_place, OnHost on_host,
+           OnDevice on_device) {
+  TEST_RANDOM(random);
+  INFO("outer ", lines.outer, ", length ", lines.length, ", inner ", lines.inner, ", input ",
+       lines.input.outer, " and ", lines.input.length, ", output ", lines.output.outer, " and ",
+       lines.output.length, ", reverse ", lines.reverse);
+  auto expected = in_place ? in : std::vector<T>(span(lines, lines.output), T{77});
+  const test::guarded_buffer<T> from(in, random() % 5);
+  test::guarded_buffer<T> to(expected, random() % 5);
+  on_host(in.data(), expected.data());
+  on_device(in_place ? to.data() : from.data(), to.data());
+  REQUIRE_CUDA(cudaDeviceSynchronize());
+  const auto results = to.download();
+  CHECK_EQ(test::first_difference(results, expected), test::nowhere);
+  CHECK(std::memcmp(results.data(), expected.data(), results.size() * sizeof(T)) == 0);
+  CHECK(to.guards_intact());
+}
+
+/// Inclusive sums of floats in two phases.
+void check_floats(const axis &lines) {
+  TEST_RANDOM(random);
+  std::vector<float> in(span(lines, lines.input));
+  for (auto &x : in) x = static_cast<float>(random() % 4096) / 37;
+  check<float>(
+      lines, in, false,
+      [&](const float *x, float *y) { lookback::inclusive_axis_scan(lookback::host, x, lines, y); },
+      [&](const float *x, float *y) {
+        test::two_phases(
+            [&](void *temporary, std::size_t &bytes) {
+              return DeviceAxisScan::InclusiveSum(temporary, bytes, x, y, lines);
+            },
+            random() % 256);
+      });
+}
+/// Exclusive sums of integers by a policy, in place.
+void check_integers(axis lines) {
+  lines.output = lines.input;
+  TEST_RANDOM(random);
+  const auto scan = [&](auto policy) {
+    return [&lines, policy](const int *x, int *y) {
+      lookback::exclusive_axis_scan(policy, x, lines, y, 7);
+    };
+  };
+  check<int>(lines, test::random_below<int>(span(lines, lines.input), 1000, random), true,
+             scan(lookback::host), scan(lookback::par));
+}
+
+/// Lines at the edges of the tree, of any number, with and without gaps, in both directions.
+template <class Check>
+void check_all(Check check_lines) {
+  TEST_RANDOM(random);
+  const test::tree_sizes size(4, 4);
+  const auto few = [&](std::uint64_t below) { return static_cast<std::int64_t>(random() % below); };
+  for (const std::int64_t inner : {2, 3, 31, 32, 33, 64, 1000})
+    for (const std::size_t edge :
+         {std::size_t{2}, size.vector, 8 * size.vector, size.row, 5 * size.row, size.tile,
+          2 * size.tile, size.group, 2 * size.group + size.tile}) {
+      axis lines{1, static_cast<std::int64_t>(edge) + few(3) - 1, inner};
+      if (lines.length * inner > 2000000) continue;
+      lines.outer = 1 + few(static_cast<std::uint64_t>(std::min<std::int64_t>(
+                            600000 / (lines.length * inner) + 2, edge > size.row ? 3 : 400)));
+      lines.reverse = random() % 2 == 0;
+      if (random() % 2 == 0) lines.input.length = inner + few(6);
+      if (random() % 2 == 0) lines.output.length = inner + few(6);
+      check_lines(lines);
+    }
+}
+
+} // namespace
+
+TEST_CASE("columns: sums of floats") { check_all(check_floats); }
+TEST_CASE("columns: sums of integers") { check_all(check_integers); }
+
+TEST_CASE("columns: one long column and its neighbour, and the dimensions exchanged") {
+  check_floats(axis{1, 3000001, 2});
+  axis lines{100, 9000, 1}; // columns of a matrix, as lines with adjacent outer indices
+  lines.input = lines.output = {1, 101};
+  lines.reverse = true;
+  check_floats(lines);
+  lines.output = {9003, 1}; // a scan that also transposes
+  check_floats(lines);
+}
+
+TEST_CASE("columns: captured, and run twice") {
+  const axis lines{1, 300, 2};
+  const test::guarded_buffer<int> from(std::vector<int>(600, 2));
+  const int *const input = from.data();
+  test::guarded_buffer<int> to(600);
+  const auto scan = [&](void *temporary, std::size_t &bytes, cudaStream_t stream) {
+    return DeviceAxisScan::ExclusiveScan(temporary, bytes, input, to.data(), lookback::plus{}, 7,
+                                         lines, stream);
+  };
+  std::vector<int> expected;
+  for (int i = 0; i < 600; ++i) expected.push_back(7 + i / 2 * 2);
+  const test::stream stream;
+  std::size_t bytes = 0;
+  REQUIRE_CUDA(scan(nullptr, bytes, stream));
+  const test::guarded_buffer<unsigned char> temporary(bytes);
+  test::captured graph(stream, [&] { REQUIRE_CUDA(scan(temporary.data(), bytes, stream)); });
+  for (int run = 0; run < 2; ++run) {
+    to.poison();
+    graph.launch(stream);
+    CHECK_EQ(test::first_difference(to.download(), expected), test::nowhere);
+  }
+}
+
+TEST_CASE("columns: bad input") {
+  const float *in = nullptr;
+  float *out = nullptr;
+  std::size_t bytes = 0;
+  const auto sum = [&](void *storage, const axis &lines) {
+    return DeviceAxisScan::InclusiveSum(storage, bytes, in, out, lines);
+  };
+  axis lines{2, 5000, 7};
+  lines.input.length = -7;
+  CHECK_EQ(sum(nullptr, lines), cudaErrorInvalidValue);
+  CHECK_THROWS_AS(lookback::inclusive_axis_scan(lookback::par, in, lines, out),
+                  std::invalid_argument);
+  lines.input.length = 0;
+  lines.output.length = 6; // less than inner
+  CHECK_EQ(sum(nullptr, lines), cudaErrorInvalidValue);
+  CHECK_EQ(sum(nullptr, {std::int64_t{1} << 40, std::int64_t{1} << 40, 2}), cudaErrorInvalidValue);
+  lines.output.length = 0;
+  CHECK_EQ(sum(nullptr, lines), cudaSuccess);
+  char storage[8];
+  CHECK_GT(bytes, sizeof(storage));
+  bytes = sizeof(storage);
+  CHECK_EQ(sum(storage, lines), cudaErrorInvalidValue);
+  CHECK_EQ(sum(storage, {2, 0, 7}), cudaSuccess);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// One trial of a scan of columns.
+#pragma once
+
+#include <simt/problems.hpp>
+
+#include <lookback/dispatch/axis_call.cuh>
+
+namespace test {
+
+/// Lines of about `items` elements in all, at the edges of the tree, with or without gaps.
+inline lookback::axis some_axis(trial &one, const tree_sizes &size, std::size_t items,
+                                bool same_pitches) {
+  const std::size_t edges[] = {
+      1,         size.vector,   3 * size.vector, 7 * size.vector, size.row,   2 * size.row,
+      size.tile, 2 * size.tile, 5 * size.tile,   3 * size.row,    size.group, 3 * size.group};
+  lookback::axis lines;
+  std::size_t length = 0;
+  do length = edges[one.random() % 12] + one.random() % 3;
+  while (length > items + 3);
+  lines.length = static_cast<std::int64_t>(length > 1 ? length - 1 : length);
+  // A block has 64 threads or more. A short line of large elements is alone in its block, and
+  // ThreadSanitizer has room for some thousand threads in a run.
+  const std::size_t left = std::min<std::size_t>(items / length + 1, size.vector > 1 ? 200 : 60),
+                    style = one.random() % 4;
+  const std::size_t inner = style == 0   ? one.random() % 3
+                            : style == 1 ? one.random() % 40
+                                         : one.random() % left;
+  lines.inner = static_cast<std::int64_t>(std::min(inner + 1, left));
+  lines.outer = 1 + static_cast<std::int64_t>(one.random() % (left / lines.inner + 1) % 70);
+  lines.reverse = one.random() % 2 == 0;
+  const auto pitches = [&](lookback::axis::pitch &to) {
+    if (one.random() % 2 == 0) return; // no gaps
+    to.length = lines.inner + static_cast<std::int64_t>(one.random() % 5);
+    to.outer =
+        (lines.length - 1) * to.length + lines.inner + static_cast<std::int64_t>(one.random() % 5);
+    if (one.random() % 4 == 0) { // the dimensions exchanged
+      to.outer = lines.inner + static_cast<std::int64_t>(one.random() % 2);
+      to.length =
+          (lines.outer - 1) * to.outer + lines.inner + static_cast<std::int64_t>(one.random() % 2);
+    }
+  };
+  pitches(lines.input);
+  if (same_pitches)
+    lines.output = lines.input;
+  else
+    pitches(lines.output);
+  return core::checked_axis(lines);
+}
+inline std::size_t span(const lookback::axis &lines, const lookback::axis::pitch &pitch) {
+  return static_cast<std::size_t>((lines.outer - 1) * pitch.outer +
+                                  (lines.length - 1) * pitch.length + lines.inner);
+}
+
+/// Calls `body(input index, output index)` for the elements of every line, in the order of the
+/// scan, and `end()` after each line.
+template <class Body, class End>
+void for_each_element(const lookback::axis &lines, Body body, End end) {
+  for (std::int64_t o = 0; o < lines.outer; ++o)
+    for (std::int64_t c = 0; c < lines.inner; ++c, end())
+      for (std::int64_t k = 0; k < lines.length; ++k) {
+        const std::int64_t i = lines.reverse ? lines.length - 1 - k : k;
+        body(static_cast<std::size_t>(o * lines.input.outer + i * lines.input.length + c),
+             static_cast<std::size_t>(o * lines.output.outer + i * lines.output.length + c));
+      }
+}
+
+/// Gives every line its elements, and `expected` its results: those of the tree of each.
+template <class T, class In, class Operator, class Make>
+void fill_lines(trial &one, bool inclusive, const std::optional<T> &init,
+                const lookback::axis &lines, In *input, std::vector<T> &expected, Operator op,
+                Make make_value) {
+  const tree_sizes size(sizeof(In), sizeof(T));
+  std::vector<T> values;
+  std::vector<std::size_t> places;
+  for_each_element(
+      lines,
+      [&](std::size_t from, std::size_t to) {
+        input[from] = make_value(one, values.size());
+        values.push_back(static_cast<T>(input[from]));
+        places.push_back(to);
+      },
+      [&] {
+        const auto results = scan_tree<T>(values, op, init, size);
+        for (std::size_t i = 0; i < places.size(); ++i)
+          expected[places[i]] = inclusive ? *results.through[i] : *results.before[i];
+        values.clear(), places.clear();
+      });
+}
+
+/// Scans lines of values that make_value(trial, index in the line) returns, of any kind and, if the
+/// types allow it, also in place, with storage full of garbage.
+template <class T, unsigned Section, unsigned Band, class Operator, class Make>
+void scan_lines(std::uint64_t count, std::size_t items, Operator op, T init, T filler,
+                Make make_value) {
+  using in = decltype(make_value(std::declval<trial &>(), std::size_t{}));
+  using strategy = core::axis_strategy<core::segmented_strategy<rows_of<1>, 32>,
+                                       core::column_strategy<rows_of<1>, Section, Band>>;
+  constexpr bool may_be_in_place = std::is_same<in, T>::value;
+  for_each_trial(count, [&](trial &one) {
+    const bool in_place = may_be_in_place && one.random() % 2 == 0, inclusive = one.random() % 2,
+               starts = !inclusive || one.random() % 2 == 0;
+    const auto lines =
+        some_axis(one, tree_sizes(sizeof(in), sizeof(T)), one.random() % items + 1, in_place);
+    INFO("outer ", lines.outer, ", length ", lines.length, ", inner ", lines.inner, ", input ",
+         lines.input.outer, " and ", lines.input.length, ", output ", lines.output.outer, " and ",
+         lines.output.length, ", reverse ", lines.reverse, ", inclusive ", inclusive);
+    guarded_buffer<in> input(span(lines, lines.input), one.random() % 2, make_value(one, 0));
+    guarded_buffer<T> separate(span(lines, lines.output), one.random() % 2, filler);
+    const auto run = [&](const auto &problem) {
+      device on;
+      on.resident = 1 + one.random() % 3;
+      std::vector<emulator::kernel> stream;
+      const emulated_launcher launch(on, one.schedule, stream);
+      std::size_t bytes = 0;
+      REQUIRE(strategy::scan(nullptr, bytes, problem, lines, launch) == outcome::launched);
+      std::vector<unsigned char> storage(bytes + 3, static_cast<unsigned char>(one.random()));
+      REQUIRE(strategy::scan(storage.data() + one.random() % 3, bytes, problem, lines, launch) ==
+              outcome::launched);
+      emulator::run(one.schedule, stream);
+    };
+    const auto scan = [&](auto &output) {
+      auto expected = output.results(); // what is between the lines stays
+      fill_lines<T>(one, inclusive, starts ? std::optional<T>(init) : std::nullopt, lines,
+                    input.data(), expected, op, make_value);
+      const in *const from = input.data();
+      if (!inclusive)
+        run(core::make_problem<false, T>(from, output.data(), op, core::initial_value<T>{init}));
+      else if (starts)
+        run(core::make_problem<true, T>(from, output.data(), op, core::initial_value<T>{init}));
+      else
+        run(core::make_problem<true, T>(from, output.data(), op, core::no_initial{}));
+      REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
+      REQUIRE(output.intact());
+    };
+    if constexpr (may_be_in_place) {
+      if (in_place) return scan(input);
+    }
+    scan(separate);
+  });
+}
+
+/// Intervals, whose operator reports what is no neighbour. `In`: as they lie in memory.
+template <class T, class In, unsigned Section = 32, unsigned Band = 2>
+void scan_interval_lines(std::uint64_t count, std::size_t items) {
+  scan_lines<T, Section, Band>(count, items, join_neighbours{}, make_interval<T>(interval_initial),
+                               make_interval<T>({77, 78}), [](trial &, std::size_t i) -> In {
+                                 const T value = make_interval<T>(interval_element(i));
+                                 if constexpr (std::is_same<In, T>::value)
+                                   return value;
+                                 else
+                                   return In{value, {}};
+                               });
+}
+
+} // namespace test

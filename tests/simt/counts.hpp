@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// Scans whose number of items only the device knows: one call, whose kernels run again with other
+// counts, as a captured graph does.
+#pragma once
+
+#include <lookback/core/device_count.cuh>
+
+#include <simt/problems.hpp>
+
+#include <memory>
+
+namespace test {
+
+/// A call whose kernels can run more than once.
+class enqueued {
+public:
+  template <class Strategies, class Problem, class Int>
+  enqueued(Strategies, const Problem &problem, const lookback::device_count<Int> &n,
+           const emulator::schedule &chosen, const device &on) {
+    const emulated_launcher launch(on, chosen, stream_);
+    std::size_t bytes = 0;
+    if (Strategies::scan(nullptr, bytes, problem, n, launch) != outcome::launched)
+      emulator::fail("no size of storage");
+    storage_.assign(bytes, static_cast<unsigned char>(0x81 + chosen.seed % 64));
+    if (Strategies::scan(storage_.data(), bytes, problem, n, launch) != outcome::launched)
+      emulator::fail("the strategy does not take the call");
+  }
+  void run(const emulator::schedule &chosen) const { emulator::run(chosen, stream_); }
+
+private:
+  std::vector<emulator::kernel> stream_;
+  std::vector<unsigned char> storage_;
+};
+
+/// Counts that a kernel may find, of at most `bound` items: the edges of row, tile and group, any
+/// number, and invalid ones.
+inline std::int64_t pick_count(trial &one, const tree_sizes &size, std::size_t bound) {
+  switch (one.random() % 8) {
+  case 0:
+    return one.random() % 2 == 0 ? -1 : static_cast<std::int64_t>(bound) + 1;
+  case 1:
+    return 0;
+  case 2:
+    return static_cast<std::int64_t>(bound);
+  case 3:
+  case 4:
+    return static_cast<std::int64_t>(one.random() % (bound + 1));
+  default:
+    const std::size_t edge = (1 + one.random() % 9) * size.tile + one.random() % 3 - 1;
+    return static_cast<std::int64_t>(std::min(edge, bound));
+  }
+}
+
+/// `trials` calls over up to `tiles` tiles of intervals, each run three times. `on_device()` is the
+/// device of a trial.
+template <class Strategies, class T, class In, class OnDevice>
+void replay_counts(std::uint64_t trials, std::size_t tiles, std::size_t least, OnDevice on_device) {
+  const tree_sizes size(sizeof(In), sizeof(T));
+  const auto elements = interval_elements<In, T>(tiles * size.tile);
+  for_each_trial(trials, [&](trial &one) {
+    const std::size_t bound = pick_size(one, size, elements.size(), least);
+    const bool is_exclusive = one.random() % 2 == 0;
+    const T filler = make_interval<T>({77, 78}), initial = make_interval<T>(interval_initial);
+    const bare_input<In> input({elements.begin(), elements.begin() + bound}, 0);
+    guarded_buffer<T> output(bound, 0, filler);
+    std::unique_ptr<T> total(new T(filler));
+    std::int64_t count = 0;
+    int error = 0;
+    const lookback::device_count n{&count, bound, &error};
+    const auto to = lookback::with_total(output.data(), total.get());
+    const auto call = [&](const auto &problem) {
+      return enqueued(Strategies{}, problem, n, one.schedule, on_device(one));
+    };
+    const enqueued kernels =
+        is_exclusive ? call(core::make_problem<false, T>(input.data(), to, join_neighbours{},
+                                                         core::initial_value<T>{initial}))
+                     : call(core::make_problem<true, T>(input.data(), to, join_neighbours{},
+                                                        core::no_initial{}));
+    for (int turn = 0; turn < 3; ++turn) {
+      count = pick_count(one, size, bound);
+      INFO("at most ", bound, ", count ", count, ", run ", turn, ", exclusive: ", is_exclusive);
+      const bool is_valid = count >= 0 && count <= static_cast<std::int64_t>(bound);
+      const auto items = static_cast<std::size_t>(is_valid ? count : 0);
+      std::fill(output.data(), output.data() + bound, filler);
+      *total = filler;
+      error = 0;
+      ASAN_POISON_MEMORY_REGION(input.data() + items, (bound - items) * sizeof(In));
+      kernels.run(one.schedule);
+      ASAN_UNPOISON_MEMORY_REGION(input.data() + items, (bound - items) * sizeof(In));
+      std::vector<T> expected(bound, filler);
+      const std::uint32_t end = is_exclusive ? 1 : 2;
+      for (std::uint32_t i = 0; i < items; ++i)
+        expected[i] = make_interval<T>({is_exclusive ? 0u : 1u, i + end});
+      const auto last = static_cast<std::uint32_t>(items) + 1;
+      const bool has_total = is_valid && (is_exclusive || items > 0);
+      REQUIRE_EQ(error, is_valid ? 0 : 1);
+      REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
+      REQUIRE(output.intact());
+      REQUIRE(*total == (has_total ? make_interval<T>({is_exclusive ? 0u : 1u, last}) : filler));
+    }
+  });
+}
+
+using counted_rows = rows_of<2>;
+/// One block and its only tile.
+template <class T, class In>
+void count_one_tile(std::uint64_t trials) {
+  replay_counts<core::first_of<core::one_tile<counted_rows>>, T, In>(
+      trials, 1, 0, [](trial &) { return device{}; });
+}
+/// A block for every tile of the bound: a cluster, or a wave.
+template <class T, class In>
+void count_cluster(std::uint64_t trials) {
+  replay_counts<core::first_of<core::cluster<counted_rows>>, T, In>(
+      trials, 6, tree_sizes(sizeof(In), sizeof(T)).tile + 1, [](trial &) { return device{}; });
+}
+template <class T, class In>
+void count_wave(std::uint64_t trials, std::size_t tiles) {
+  replay_counts<core::first_of<core::wave<counted_rows>>, T, In>(
+      trials, tiles, tree_sizes(sizeof(In), sizeof(T)).tile + 1, [](trial &one) {
+        device on;
+        on.small_wave = one.random() % 2 == 0 ? 1u << 20 : 0;
+        return on;
+      });
+}
+/// The pipeline: its ring, a wave in its blocks, and one tile in the first of them.
+template <class Tuning, class T, class In>
+void count_ahead(std::uint64_t trials, std::size_t tiles) {
+  replay_counts<core::first_of<core::pipeline<pipeline_rows<Tuning>>>, T, In>(
+      trials, tiles, tree_sizes(sizeof(In), sizeof(T)).tile + 1, [](trial &one) {
+        device on;
+        on.multiprocessors = 1 + one.random() % 4;
+        return on;
+      });
+}
+/// Blocks that draw tiles, of `Strategy`.
+template <template <class> class Strategy, class T, class In>
+void count_drawn(std::uint64_t trials, std::size_t tiles) {
+  replay_counts<core::first_of<Strategy<rows_of<1>>>, T, In>(
+      trials, tiles, tree_sizes(sizeof(In), sizeof(T)).tile + 1, [](trial &one) {
+        device on;
+        on.large_wave = one.random() % 5;
+        return on;
+      });
+}
+
+} // namespace test

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Numbers of items that only the device knows, small enough to compile in seconds: under
+// ThreadSanitizer, and once for each mutation.
+#include <lookback/strategy/pipeline.cuh>
+
+#include <simt/counts.hpp>
+
+using test::interval;
+using medium = test::widened<interval, 64>; // 8 rows a tile
+
+TEST_CASE("counts on the device: one tile") { test::count_one_tile<interval, medium>(20); }
+TEST_CASE("counts on the device: a cluster") { test::count_cluster<interval, medium>(20); }
+TEST_CASE("counts on the device: a wave") { test::count_wave<interval, medium>(20, 8); }
+TEST_CASE("counts on the device: the pipeline") {
+  test::count_ahead<test::look_ahead_by<3, 2, 1, 2, 2>, interval, test::widened<interval, 16>>(20,
+                                                                                               9);
+}
+TEST_CASE("counts on the device: the look-back") {
+  test::count_drawn<lookback::detail::tree_look_back, interval, medium>(20, 12);
+}
+TEST_CASE("counts on the device: large elements") {
+  using huge = test::widened<interval, 2048>;
+  test::count_drawn<lookback::detail::warp_tiles, interval, huge>(10, 12);
+}
