@@ -111,15 +111,18 @@ void check_intervals(test::trial &one, const std::vector<In> &elements, std::siz
                                                   detail::initial_value<T>{initial});
     };
   });
+  const auto expected = [](std::uint32_t i) {
+    const std::uint32_t first = Kind == kind::inclusive ? 1 : 0;
+    return test::make_interval<T>({first, i + (Kind == kind::exclusive ? 1 : 2)});
+  };
   for (int r = 0; r < ranks; ++r) {
     const T *const results = outputs[r].data() + guards;
-    if (!(results[-1] == guard && outputs[r].back() == guard))
-      FAIL("rank " << r << " has written outside its shard");
-    for (auto i = static_cast<std::uint32_t>(cuts[r]); i < cuts[r + 1]; ++i)
-      if (!(results[i - cuts[r]] ==
-            test::make_interval<T>(
-                {Kind == kind::inclusive ? 1u : 0u, i + (Kind == kind::exclusive ? 1u : 2u)})))
-        FAIL("element " << i);
+    INFO("rank ", r);
+    const bool guarded = results[-1] == guard && outputs[r].back() == guard;
+    REQUIRE(guarded);
+    auto i = static_cast<std::uint32_t>(cuts[r]);
+    while (i < cuts[r + 1] && results[i - cuts[r]] == expected(i)) ++i;
+    REQUIRE_EQ(i, cuts[r + 1]); // the first wrong element
   }
 }
 
@@ -143,8 +146,9 @@ void check_sums(test::trial &one, std::size_t groups) {
   });
   const auto add = [](T a, T b) { return a + b; };
   const auto expected = test::scan_tree<T>(as_accumulators, add, std::nullopt, size);
-  for (std::size_t i = 0; i < n; ++i)
-    if (std::memcmp(&output[i], &*expected.through[i], sizeof(T)) != 0) FAIL("element " << i);
+  std::size_t i = 0;
+  while (i < n && std::memcmp(&output[i], &*expected.through[i], sizeof(T)) == 0) ++i;
+  REQUIRE_EQ(i, n); // the first wrong element
 }
 
 using wide = test::widened<test::interval, 256>;
