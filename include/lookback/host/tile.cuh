@@ -171,7 +171,8 @@ private:
       r = 1;
     }
     T row_prefixes[Rows] = {}; // set, so that no compiler takes the first for unset
-    for (int i = r; i < count; ++i)
+    // (`count` is at most Rows; not every compiler sees it and keeps quiet about the array's end.)
+    for (int i = r; i < Rows && i < count; ++i)
       with_row_prefix(prefix, i, [&](const T &row_prefix) { row_prefixes[i] = row_prefix; });
     scan_rows_of_sums<Problem::inclusive>(items + r * row_elements, count - r, row_prefixes + r,
                                           vectors_.address() + r * lane_count,
