@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scans along an axis of an array in the two phases of CUB, which has no such class. Includes
-// neither Thrust nor CUB.
+// Scans along an axis of an array in CUB's two phases (CUB has no such class). Includes neither
+// Thrust nor CUB.
 #pragma once
 
 #include <lookback/dispatch/axis_call.cuh>
@@ -37,10 +37,10 @@ inline namespace LOOKBACK_ABI {
 ///   undefined. Elements between the lines are not written.
 /// - *Operator*: associative. It need not be commutative, no identity is assumed, and it is applied
 ///   to elements of one line only, in order.
-/// - *Element types*: the accumulator is trivially copyable and has less than 512 bytes. One of up
+/// - *Element types*: the accumulator is trivially copyable and has fewer than 512 bytes. One of up
 ///   to 16 bytes, or of up to the size of an element, fits into the shared memory of a block (48
-///   KB); a larger one may not. A call with any other accumulator does not compile; lookback::host
-///   has no such limits.
+///   KB); a larger one may not. A call whose accumulator does not fit does not compile;
+///   lookback::host has no such limits.
 /// - *Initial value*: a value that the host knows, no lookback::FutureValue. Every line starts from
 ///   it.
 /// - *Stream behaviour*: the scan is enqueued on `stream`: rows as by
@@ -56,7 +56,7 @@ inline namespace LOOKBACK_ABI {
 /// - *Temporary storage*: for rows that of lookback::DeviceSegmentedScan; none for other lines of
 ///   at most a row of the tree, 512 bytes for most types. For longer ones, status words of 8 bytes
 ///   for accumulators of up to 4 bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16: one
-///   for every row, but not more than about 500,000, and one for every tile.
+///   for every row of the tree, but not more than about 500,000, and one for every tile.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Lines whose neighbours are not adjacent in memory, in either direction, cost an access to
 ///   memory for every element.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scans of a sequence that is spread over ranks, as free functions, on the threads of the CPU or on
-// GPUs.
+// Scans of a sequence that is spread over ranks, as free functions, on CPU threads or on GPUs.
 #pragma once
 
 #include <lookback/distributed/shard_scan.cuh>
@@ -77,62 +76,68 @@ namespace distributed {
 /// @code
 /// #include <lookback/distributed/nccl_communicator.cuh>
 ///
-/// const lookback::distributed::nccl ranks(comm); // an ncclComm_t; the rank's GPU is current
+/// const lookback::distributed::nccl ranks(comm); // an ncclComm_t; its GPU is the current device
 /// lookback::distributed::inclusive_scan(ranks, lookback::par.on(stream), first, last, result);
 /// @endcode
 ///
 /// Notation: `a . b` is `op(a, b)`; x(0), x(1), ... are the elements of all ranks, by key those of
 /// `values`; y(i) are the results; s is the first index of the segment that holds i. A segment is a
-/// longest sequence of consecutive keys, each equal to the next; it may extend over several ranks.
+/// maximal sequence of consecutive equal keys; it may extend over several ranks.
 ///
 /// **Common to all calls**
 ///
 /// - *Collective*: all ranks make the same call, in the same order. Operators, accumulators and
 ///   keys have the same types, and operators, transforms and initial values are equal. The
-///   iterators may have other types, with values of the same size; on GPUs, of the same type.
+///   types of iterators may differ, if their values have the same size, on GPUs the same type.
 /// - `ranks`: a communicator, see below. lookback::distributed::threads makes threads of one
 ///   process the ranks, and lookback::distributed::nccl those of an NCCL communicator.
-/// - `policy`: lookback::host, or a policy derived from lookback::host_execution_policy; in code of
-///   nvcc also a CUDA policy, without a strategy of its own. All ranks of a call run on CPUs, or
-///   all of them on GPUs.
+/// - `policy`: lookback::host, or a policy derived from lookback::host_execution_policy; in code
+///   compiled by nvcc also a CUDA policy, without a strategy of its own. All ranks of a call run on
+///   CPUs, or all of them on GPUs.
 /// - *Shards*: of any lengths, which may differ. If `last - first` is zero or negative, the shard
 ///   is empty; the rank takes part nevertheless.
 /// - *Iterators*, *operator*, *accumulator*, *return value*: as for @ref thrust_scans, for the
 ///   shard. `result` may equal `first` (by key: the keys or the values). Accumulators and keys must
 ///   be trivially copyable.
 /// - *Errors*: `std::invalid_argument` on all ranks if the calls differ: in one of these types, in
-///   the size of an element, in whether they are inclusive, or in the existence of an initial
-///   value. The message names the difference, nothing is written, and the communicator remains
-///   usable.
+///   the size of an element, in whether they are inclusive, in the existence of an initial value,
+///   in the processor, or in lookback::tree_version. The message names the difference, nothing is
+///   written, and the communicator remains usable.
 /// - *Exceptions*: any other exception, as for @ref thrust_scans, is rethrown on its rank, which
 ///   also calls `abort()`. Ranks that wait in the call end with an error. A rank whose call has
 ///   already returned receives the error from its next call. Results are then partly written.
 /// - *Determinism*: the results are bit-identical to those of one call of the same name in
 ///   namespace lookback for the whole sequence. They depend neither on the number of ranks nor on
 ///   the lengths of the shards (lookback::tree_shape).
-/// - *Threads*: on the CPU, each rank starts its own, as for @ref host, by the length of its shard.
+/// - *Threads*: on the CPU, each rank starts threads of its own, as for @ref host. Their number
+///   depends on the length of its shard.
 /// - *Complexity* on the CPU: all shards are scanned in parallel. A shard is read twice, that of
 ///   the last rank with elements once; about 3 n applications of the operator. There are at most
 ///   four exchanges: a record of 64 bytes; by key, one key; less than a tile of accumulators
 ///   (16 KB); and the aggregates of the groups of a shard (one for each 512 KB) and of at most 62
-///   tiles. An exchange takes from every rank as many bytes as the longest of its records has.
+///   tiles. In an exchange, every rank sends as many bytes as the longest of its records has.
 ///
 /// **On GPUs**
 ///
-/// - *Calls*: those without keys. The current device is the GPU of the rank. Elements must be
-///   trivially copyable, too, and elements and accumulators must have fewer than 512 bytes.
-/// - *Stream behaviour*: the host waits for the first exchange, and thus for earlier work on the
-///   stream, since it must know the lengths of the shards. Everything after it is enqueued on the
-///   policy's stream. lookback::par also waits for the results, lookback::par_nosync does not.
-///   The stream cannot be captured: `cudaErrorStreamCaptureUnsupported`.
-/// - *Temporary memory*: from the policy's allocator; of a shard of n elements, one accumulator for
-///   each 16 KB, a group (512 KB), and for each rank at most a group and the aggregates below.
-/// - *Errors of CUDA*: `thrust::system_error`, as for @ref policies; the other ranks end as after
-///   any other exception.
-/// - *Complexity*: a shard is read twice and written once. There are at most three exchanges: a
-///   record of 64 bytes; fewer elements than a group (512 KB), none if all shards begin at
-///   multiples of a group; and one accumulator for each group of the longest shard. One block folds
-///   the aggregates of all groups before a shard, one after the other: 8192 of them for each 4 GB.
+/// - *Calls*: those without keys. The current device is the GPU of the rank. Elements and
+///   accumulators must be trivially copyable and have fewer than 512 bytes.
+/// - *Stream behaviour*: the host waits for the first exchange, since it must know the lengths of
+///   the shards. With lookback::distributed::nccl it thus waits for earlier work on the stream,
+///   too. Everything after the first exchange is enqueued on the policy's stream. lookback::par
+///   also waits for the results, lookback::par_nosync does not. The stream cannot be captured:
+///   `cudaErrorStreamCaptureUnsupported`, thrown before the first exchange and without a call of
+///   `abort()`.
+/// - *Temporary memory*: from lookback's pool, or from the policy's allocator. One accumulator for
+///   each 16 KB of the shard; at most two groups (of 512 KB); for each rank at most a group and the
+///   aggregates of exchange 3 below; and the storage of a scan of the shard.
+/// - *Errors of CUDA*: `thrust::system_error`, as for @ref policies, or `std::runtime_error` if
+///   lookback::distributed::nccl finds them. The other ranks end as after any other exception.
+/// - *Complexity*: a shard is read twice, that of the last rank with elements once, and written
+///   once. There are at most three exchanges, in each of which every rank sends: (1) a record of 64
+///   bytes; (2) fewer elements than a group, none if all shards begin at multiples of a group; (3)
+///   one accumulator for each group of the longest shard, not counting the last one. One block
+///   folds the aggregates of all groups before a shard, one after the other: 8192 of them for each
+///   4 GiB.
 ///
 /// **Communicators** have four const members:
 ///
@@ -141,13 +146,13 @@ namespace distributed {
 /// | `int rank()` | the rank of the caller, from 0 on |
 /// | `int size()` | the number of ranks |
 /// | `void all_gather(const void *record, std::size_t bytes, void *records)` | see below |
-/// | `void abort() noexcept` | ends the calls of all ranks by an error |
+/// | `void abort() noexcept` | ends the calls of all ranks with an error |
 ///
 /// `all_gather` copies `bytes` bytes from each rank: those of rank r to byte `r * bytes` of
 /// `records`, on all ranks. It returns when `records` is complete, and throws if that is
 /// impossible. Both `all_gather` and `abort` are called only by the thread that calls the scan.
 ///
-/// A communicator for GPUs has three members in the place of `all_gather`:
+/// A communicator for GPUs has three members in place of `all_gather`:
 ///
 /// - `void all_gather_on(const void *record, std::size_t bytes, void *records, cudaStream_t)`: the
 ///   same in device memory, enqueued on the stream;
@@ -155,7 +160,8 @@ namespace distributed {
 ///   the same in host memory, for 64 bytes; it returns when `records` is complete;
 /// - `void wait_for(cudaStream_t)`: waits until the work on the stream is complete.
 ///
-/// On GPUs, a communicator without them exchanges copies in host memory, for which the host waits.
+/// On GPUs, a communicator that has only `all_gather` exchanges copies in host memory, and the host
+/// waits for each exchange.
 ///
 /// @{
 

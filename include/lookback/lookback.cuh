@@ -14,16 +14,18 @@
 /// | `<lookback/scan.cuh>` | @ref thrust_scans |
 /// | `<lookback/selection.cuh>` | @ref thrust_selections |
 /// | `<lookback/segmented_scan.cuh>` | @ref segmented_scans |
-/// | `<lookback/axis_scan.cuh>` | @ref axes; on a GPU, rows |
+/// | `<lookback/axis_scan.cuh>` | @ref axes |
 /// | `<lookback/continued_scan.cuh>` | @ref continued_scans, on the CPU |
 /// | `<lookback/out_of_core.cuh>` | @ref out_of_core_scans |
 /// | `<lookback/device_scan.cuh>`, `<lookback/device_segmented_scan.cuh>` | @ref cub_scans |
+/// | `<lookback/device_axis_scan.cuh>` | the same, along an axis |
 /// | `<lookback/device_select.cuh>`, `<lookback/device_partition.cuh>` | @ref cub_selections |
 /// | `<lookback/device_reduce.cuh>`, `<lookback/device_run_length_encode.cuh>` | the same |
 /// | `<lookback/catalogue.cuh>` | @ref strategies |
 /// | `<lookback/block_scan.cuh>` | @ref block_scans |
 /// | `<lookback/lookback.cuh>` | all of the above |
-/// | `<lookback/distributed.cuh>` | @ref distributed_scans, on the CPU |
+/// | `<lookback/distributed.cuh>` | @ref distributed_scans, on CPUs or GPUs |
+/// | `<lookback/distributed/nccl_communicator.cuh>` | a communicator for GPUs; needs NCCL |
 
 /// @defgroup thrust_scans Thrust's scans
 /// @ingroup doors
@@ -48,7 +50,7 @@
 
 /// @defgroup cub_scans CUB's scans
 /// lookback::DeviceScan and lookback::DeviceSegmentedScan in place of CUB's classes, with the same
-/// arguments. Include neither Thrust nor CUB.
+/// arguments; and lookback::DeviceAxisScan, which CUB lacks. Include neither Thrust nor CUB.
 /// @ingroup doors
 
 /// @defgroup cub_selections CUB's selections

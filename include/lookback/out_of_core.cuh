@@ -22,13 +22,16 @@ inline namespace LOOKBACK_ABI {
 /// Scans of host memory through a GPU (@ref out_of_core_scans).
 namespace out_of_core {
 
-/// What a call may use, and whom it tells how far it is. An object without values is the default.
+/// The limits of a call's memory, and a function that it reports its progress to.
 /// @ingroup out_of_core_scans
 struct options {
-  /// At most so many bytes of device memory. 0: about 66 MiB.
+  /// Limit of the device memory in bytes. 0: no limit; the call takes at most about 66 MiB, or
+  /// about 130 MiB if elements and results differ in type, unless chunk_bytes is set. No effect
+  /// with lookback::host.
   std::size_t device_bytes = 0;
-  /// At most so many bytes of a chunk's elements, and of its results; rounded down to whole groups
-  /// of lookback::tree_shape (about 512 KB), at least one. 0: chosen by the call, at most 16 MiB.
+  /// Limit of the bytes of a chunk's elements, and of its results; rounded down to whole groups of
+  /// lookback::tree_shape (about 512 KB), at least one. 0: chosen by the call, at most 16 MiB, or
+  /// 64 MiB with lookback::host.
   std::size_t chunk_bytes = 0;
   /// Called by the calling thread when the first `done` of `total` results have been written, after
   /// every chunk. May throw: the call then ends with that exception.
@@ -39,8 +42,9 @@ struct options {
 
 namespace detail {
 
-/// Elements of a chunk: whole groups, about a sixteenth of n, since the first copy to the device
-/// and the last one back overlap with no other.
+/// Elements of a chunk: as many whole groups as `most_bytes` holds. Unless `is_exact`, no more than
+/// about a sixteenth of n, since the first copy to the device and the last one back overlap with no
+/// other.
 template <class Shape>
 std::int64_t chunk_length(std::int64_t n, std::size_t most_bytes, bool is_exact) {
   constexpr std::int64_t group = group_elements<Shape>;
@@ -73,8 +77,8 @@ void scan_out_of_core(const host_execution_policy<Derived> &, const Input &first
 
 #if defined(__CUDACC__)
 
-/// One side of the call: its values in the host's memory, staged where the GPU cannot copy them at
-/// the speed of the link.
+/// The elements or the results of a call, in host memory. Staged: they pass through pinned buffers,
+/// since the GPU cannot copy them at the speed of the link.
 template <class Value, class Iterator>
 class pinned_side {
 public:
@@ -100,7 +104,7 @@ private:
   bool is_staged_;
 };
 
-/// A call on a GPU: its chunks, its memory, its queues.
+/// Runs a call on a GPU: chooses the chunks, allocates the memory, and streams the chunks.
 template <class T, class Make, class In, class Out, bool HasInitial, class Derived, class Source,
           class Results>
 void stream_through_device(const thrust::cuda_cub::execution_policy<Derived> &exec,
@@ -112,8 +116,8 @@ void stream_through_device(const thrust::cuda_cub::execution_policy<Derived> &ex
   constexpr std::int64_t group = group_elements<typename device_type::shape>;
   auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
   const bool staged = source.is_staged() || results.is_staged();
-  // H200, 4 GiB each way: chunks of 8 to 128 MiB of pinned memory differ by less than two runs do.
-  // Pageable memory reaches 11 GB/s by 4 MiB, 16 to 18 by 8 MiB, 15 by 16 MiB, 11 by 32 MiB.
+  // H200, 4 GiB each way. Pinned memory: chunks of 8 to 128 MiB differ by less than two runs do.
+  // Pageable memory: 11 GB/s with chunks of 4 MiB, 16 to 18 with 8 MiB, 15 with 16 MiB, 11 with 32.
   const std::size_t usual = std::size_t{staged ? 8u : 16u} << 20;
   std::int64_t length = chunk_length<typename device_type::shape>(
       n, options.chunk_bytes > 0 ? options.chunk_bytes : usual, options.chunk_bytes > 0);
@@ -230,25 +234,26 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// - `policy`: a CUDA policy without a strategy, for the current GPU; or lookback::host, which
 ///   scans on the threads of the CPU and needs no GPU.
 /// - *Memory*: pinned host memory (`cudaHostAlloc`, `cudaHostRegister`) and managed memory are
-///   copied at the speed of the link. The elements of other memory and of other iterators pass
-///   through pinned buffers of the call, which up to 16 host threads fill and empty. That is slower
-///   than lookback::host on as many threads: pin memory that is scanned more than once, or scan it
-///   on the CPU.
+///   copied at the speed of the link. Elements and results in other memory, or of iterators that
+///   are not pointers, pass through pinned buffers of the call, which up to 16 host threads fill
+///   and empty. That is slower than lookback::host on as many threads: pin memory that is scanned
+///   more than once, or scan it on the CPU.
 /// - *Iterators*: random access, used by the host. `result` may equal `first`; any other overlap is
 ///   undefined. With a CUDA policy, elements, results and accumulators are trivially copyable and
-///   have less than 512 bytes.
+///   have fewer than 512 bytes.
 /// - *Operator*, *accumulator*: as for @ref thrust_scans.
-/// - `options`: limits of memory, and a function that is told the progress.
+/// - `limits`: see lookback::out_of_core::options.
 /// - *Return value*: the end of the results. If `last - first` is zero or negative, `result`.
 /// - *Stream behaviour*: the call begins after the work in the policy's stream, runs in streams of
-///   its own, and returns when the results are written, with lookback::par_nosync, too. It cannot
+///   its own, and returns when the results are written, even with lookback::par_nosync. It cannot
 ///   be captured.
 /// - *Device memory*: from lookback's pool, or from the policy's allocator: four chunks of at most
-///   16 MiB (twice that, if elements and results differ in type), or `options.device_bytes`.
-/// - *Errors*: `std::invalid_argument`, before anything is written, if the memory is a device's, or
-///   if `options.device_bytes` is too small; the message has both numbers. `thrust::system_error`
-///   with the CUDA status. Exceptions of iterators and of `options.progress` are rethrown. In all
-///   cases the GPU is idle and all memory is freed; results are then written in part.
+///   16 MiB (twice that, if elements and results differ in type), or `limits.device_bytes`.
+/// - *Errors*: `std::invalid_argument`, before anything is written, if elements or results are in
+///   the memory of a device, or if `limits.device_bytes` is too small; the message then has the
+///   limit and the least possible value. `thrust::system_error` with the CUDA status. Exceptions of
+///   iterators and of `limits.progress` are rethrown. In all cases the call has freed its memory
+///   and left nothing running on the GPU; the results may be written in part.
 /// - *Determinism*: the bits of one lookback::inclusive_scan() or lookback::exclusive_scan() of all
 ///   elements, whatever the options (lookback::tree_shape).
 /// - *Complexity*: n elements to the GPU and n results back, at the same time; on the GPU, 3 n
@@ -296,7 +301,7 @@ Output exclusive_scan(const Policy &policy, Input first, Input last, Output resu
   return detail::out_of_core_call<detail::plain_scan<false, Init>, Init>(
       policy, first, last, result, limits, detail::initial_value<Init>{init}, op);
 }
-/// y(i) = init . f(x(0)) . f(x(1)) ... f(x(i - 1)); x(i) are copied to the GPU, and f is called
+/// y(i) = init . f(x(0)) . f(x(1)) ... f(x(i - 1)); the x(i) are copied to the GPU, and f is called
 /// there
 template <class Policy, class Input, class Output, class Transform, class Init, class Operator,
           detail::if_policy<Policy> = 0>

@@ -3,12 +3,13 @@
 // spread over several ranks? Each rank has the edges of a range of vertices and counts them; one
 // distributed scan of the degrees gives each rank the offsets of its own rows.
 //
-//   distributed_offsets [RANKS]                      a thread for each rank; on GPUs, with NCCL
+//   distributed_offsets [RANKS]                      a thread for each rank; with NCCL on GPUs
 //   distributed_offsets --process RANK RANKS FILE    one rank of several processes, on GPUs only
 //
 // Every rank checks its offsets against a serial pass over all edges and prints where its rows
-// begin. There are 4 ranks by default, and on GPUs 2, each with a GPU of its own. The processes
-// hand NCCL's unique identifier on in FILE, which must not exist before the first one starts.
+// begin. By default there are 4 ranks, or 2 on GPUs, each with a GPU of its own. With --process,
+// rank 0 writes NCCL's unique identifier to FILE, which must not exist before. All processes run on
+// one machine.
 #include "example.cuh"
 
 #include <lookback/distributed.cuh>
@@ -50,7 +51,7 @@ void check(std::uint64_t first, const std::vector<std::uint64_t> &offsets) {
                                std::to_string(expected) + " by a serial pass");
 }
 
-/// The part of one rank. The offsets are 64 bits wide, as the initial value is.
+/// The work of one rank. Offsets have 64 bits, as their accumulator has the initial value's type.
 template <class Communicator>
 void find_offsets(const Communicator &ranks) {
   const auto rank = std::uint64_t(ranks.rank()), size = std::uint64_t(ranks.size());
@@ -87,7 +88,7 @@ void on_threads(int ranks, Work work) {
     if (failure) std::rethrow_exception(failure);
 }
 
-constexpr std::chrono::minutes deadline(1); // a rank waits no longer for the others
+constexpr std::chrono::minutes deadline(1); // of a rank's wait for the others
 
 #if defined(__CUDACC__)
 
@@ -104,7 +105,7 @@ void require_gpus(int ranks) {
   if (gpus < ranks) throw example::no_gpu("skipped: fewer GPUs than ranks");
 }
 
-/// Lets a communicator go that has not failed; after a failure the program ends.
+/// Destroys the communicator, unless it has failed: then the program ends.
 void find_offsets(ncclComm_t comm) {
   find_offsets(lookback::distributed::nccl(comm, deadline));
   check(ncclCommDestroy(comm));
@@ -120,7 +121,8 @@ void with_threads(int ranks) {
   });
 }
 
-/// Rank 0 makes the identifier and writes it to the file at once, by its renaming; the others wait.
+/// Rank 0 makes the identifier and writes it to a file that it then renames to `path`, so the
+/// others, which wait for it, find it complete.
 ncclUniqueId share_id(int rank, const std::string &path) {
   ncclUniqueId id;
   if (rank == 0) {

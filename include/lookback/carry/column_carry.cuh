@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The carry of columns: as the look-back (carry/look_back_carry.cuh), but with a status word for
-// every column, and a level below the tiles, since a unit of work has only some rows of a tile.
+// The carry of columns: as in the look-back (carry/look_back_carry.cuh), but with status words for
+// each column, and with a level below the tiles, since a unit of work has only some rows of a tile.
 //
-//   row_aggregates      of every unit and thread, in a ring: they are read within a tile only
+//   row_aggregates      of every thread of a unit, in a ring: they are read within a tile only
 //   tile_aggregates     of every tile that another one follows
 //   group_aggregates    of every group that another one follows
 //   group_prefixes      G of the group that follows
@@ -28,7 +28,8 @@ struct column_state : ring_sections<Section> {
 
   /// All threads of the block clear words: clear_rows_behind().
   LOOKBACK_DEVICE void clear_behind(unsigned) const {}
-  /// Clears this thread's word of the unit four sections behind this one, if it will be used again.
+  /// Clears this thread's word of the unit four sections after this one, if that unit exists and an
+  /// earlier one has used the word.
   LOOKBACK_DEVICE void clear_rows_behind(unsigned unit, unsigned all, int threads) const {
     const unsigned next = unit + base::sections / 2 * Section;
     if (next < ring_units || next >= all) return;
@@ -72,8 +73,8 @@ public:
       : problem_(problem), state_(state), rows_(rows), width_(width), shared_(shared),
         op_(problem.op) {}
 
-  /// (G . T) . R of this thread's row, which has `items` elements. `aggregate`: of the row, read if
-  /// it is full. Called by all threads of the block.
+  /// (G . T) . R of this thread's row, which has `items` elements. `aggregate`: of the row, used
+  /// only if it is full. Called by all threads of the block.
   LOOKBACK_DEVICE maybe<T> prefix(const column_step &step, const tile &own, int items,
                                   const T &aggregate) {
     const int row = step.row + own.row(), column = own.column();
@@ -163,8 +164,8 @@ private:
            [&](int i) { return word(step.first_tile, first + i * rows_, own.column()); });
   }
 
-  /// Kogge-Stone over `count` >= 1 values of a column: the value of the last lane, of which the
-  /// network is a balanced tree that is cut off on the left.
+  /// Kogge-Stone over `count` >= 1 values of a column: the value of the last lane, which is
+  /// that of a balanced tree over 32 lanes, of which only the last `count` exist.
   LOOKBACK_DEVICE T network_value(int column, int count) {
     constexpr int lanes = network::lanes;
     [[maybe_unused]] constexpr int together = sizeof(T) <= 8 ? lanes : 1;

@@ -18,20 +18,19 @@ inline namespace LOOKBACK_ABI {
 /// lookback::DeviceScan::InclusiveSum(temporary, bytes, in, out, n, stream);
 /// @endcode
 ///
-/// The result has the bits of the call with `*count` items. Nothing is read or written behind them,
-/// so the input and the output need not be larger.
+/// The result has the bits of the call with `*count` items. Nothing is read or written beyond
+/// them, so the input and the output need not be larger.
 ///
 /// - *Stream behaviour*: kernels read `*count` in stream order; the host never does. A captured
 ///   call can be replayed with another count, up to `at_most`.
 /// - *Requirements*: the storage is that of `at_most` items. `*count` must not change while the
 ///   call runs, and must be no part of the output.
 /// - *Errors*: `cudaErrorInvalidValue` as for `at_most` items. If `*count` is negative or greater
-///   than `at_most`, neither results nor a total or number of them are written. If there is a place
-///   for the error, `*error` is then set to `cudaErrorInvalidValue`, and otherwise left as it is.
-///   Without one, the kernel prints a line and traps, as a failed assertion does: the context is
-///   lost.
-/// - *Complexity*: that of `*count` items. `at_most` determines the storage and the strategy; its
-///   kernels read the count first, and blocks without a tile end.
+///   than `at_most`, no output is written, and `*error` becomes `cudaErrorInvalidValue`; a valid
+///   count leaves `*error` as it is. If `error` is null, the kernel prints a line and traps, as a
+///   failed assertion does: the context is lost.
+/// - *Complexity*: that of `*count` items. `at_most` determines the storage, the strategy and the
+///   grid. Kernels read the count first, and blocks without a tile end at once.
 /// - Refused at compile time by OffsetsFromCounts(), by all calls of other classes and with
 ///   lookback::reverse. With a textbook strategy (`<lookback/catalogue.cuh>`), a call returns
 ///   `cudaErrorNotSupported`.
@@ -43,14 +42,14 @@ struct device_count {
   static_assert(detail::is_count<Int>, "lookback::device_count: the count must be an integer");
 
   /// @param number   points to the number of items, in memory that the device can read
-  /// @param most     the greatest number that it can be, of any integer type
+  /// @param most     the greatest possible count, of any integer type
   /// @param failure  null, or points to an int in device or pinned memory
   template <class Bound>
   device_count(const Int *number, Bound most, int *failure = nullptr)
       : count(number), at_most(detail::item_count(most)), error(failure) {}
 
   const Int *count;     ///< points to the number of items
-  std::int64_t at_most; ///< the greatest that it can be
+  std::int64_t at_most; ///< the greatest possible count
   int *error;           ///< the place for the error, or null
 };
 

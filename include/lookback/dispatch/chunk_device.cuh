@@ -69,25 +69,27 @@ private:
   void *address_ = nullptr;
 };
 
-/// Whether the GPU copies from or to this host memory without a copy by the CPU: it is pinned, or
-/// managed. Throws where it is memory of a device.
+/// Whether the GPU can copy from and to this memory without a copy by the CPU: it is pinned or
+/// managed. Throws if it is the memory of a device.
 inline bool is_pinned(const void *first, std::size_t bytes) {
   const char *const begin = static_cast<const char *>(first);
   for (const char *const place : {begin, begin + bytes - 1}) {
     cudaPointerAttributes attributes{};
-    thrust::cuda_cub::throw_on_error(cudaPointerGetAttributes(&attributes, place),
-                                     "lookback::out_of_core: asking where the elements are");
+    thrust::cuda_cub::throw_on_error(
+        cudaPointerGetAttributes(&attributes, place),
+        "lookback::out_of_core: querying which memory the elements and results are in");
     if (attributes.type == cudaMemoryTypeDevice)
       throw std::invalid_argument(
           "lookback::out_of_core: the elements and the results must be in "
-          "host memory, and one of them is in the memory of a device. "
-          "lookback::inclusive_scan and lookback::exclusive_scan scan there");
+          "host memory, but one of them is in the memory of a device. "
+          "Use lookback::inclusive_scan or lookback::exclusive_scan for device memory");
     if (attributes.type == cudaMemoryTypeUnregistered) return false;
   }
   return true;
 }
 
-/// `Make` makes the problem of a chunk: make(input, output), or make(input, output, initial).
+/// The device of a chunk_stream. `Make` makes the problem of a chunk: make(input, output), or
+/// make(input, output, initial).
 template <class Make, class In, class Out, class T, bool HasInitial>
 class chunk_device {
   using known = FutureValue<T, const T *>; // G of the chunk's first group
@@ -96,7 +98,7 @@ class chunk_device {
   using aggregates = group_aggregates<measured_tuning>;
   static constexpr bool in_place = std::is_same<In, Out>::value;
   static_assert(aggregates::supports<problem_type>,
-                "lookback::out_of_core: elements and accumulators must have less than 512 bytes");
+                "lookback::out_of_core: elements and accumulators must have fewer than 512 bytes");
 
 public:
   using shape = typename problem_type::shape;
@@ -107,8 +109,8 @@ public:
     layout(make, slots, length, needed);
     return temporary_memory::bytes_for(needed.bytes());
   }
-  /// All queues begin when what is now in `before` is done. `storage` has bytes() bytes, which are
-  /// in use until drain() has returned.
+  /// All queues begin when the work that is now in `before` is complete. `storage` has bytes()
+  /// bytes, which are in use until drain() has returned.
   chunk_device(const Make &make, int slots, std::int64_t length, void *storage, cudaStream_t before,
                const T *initial)
       : make_(make), length_(length) {
@@ -182,7 +184,7 @@ private:
     at.of_scan = memory.take<char>(at.scan_bytes);
     return at;
   }
-  /// Elements from slot to slot: the first of each is aligned as an allocation is.
+  /// Elements from slot to slot. The first element of a slot is aligned as an allocation is.
   static std::int64_t stride(std::int64_t length) {
     constexpr std::int64_t unit = temporary_memory::alignment;
     return (length + unit - 1) / unit * unit;
@@ -199,7 +201,7 @@ private:
     std::size_t bytes = at_.scan_bytes;
     check(strategies<>::scan(at_.of_scan, bytes, problem, items, launcher(of(chunk_queue::scan))));
   }
-  /// *next <- the prefix of the chunk, if there is one, and the aggregates of its groups.
+  /// *next <- the prefix of the chunk, if there is one, combined with the aggregates of its groups.
   template <class Problem>
   void extend_prefix(const Problem &problem, std::int64_t items, T *next) {
     launcher launch(of(chunk_queue::scan));
@@ -217,13 +219,13 @@ private:
   Out *output(int slot) const { return at_.outputs + slot * stride(length_); }
   cudaStream_t of(chunk_queue queue) const { return streams_[static_cast<int>(queue)]; }
   static void check(cudaError_t status) {
-    thrust::cuda_cub::throw_on_error(status, "lookback::out_of_core");
+    thrust::cuda_cub::throw_on_error(status, "lookback::out_of_core: copying or scanning a chunk");
   }
 
   const Make &make_;
   const std::int64_t length_; // of a chunk
   places at_{};
-  int turn_ = 0; // which of the prefixes is that of the next chunk to be enqueued
+  int turn_ = 0; // the index of the prefix of the next chunk to be enqueued
   own_event began_, reached_[chunk_queues], copied_out_[chunks_in_flight];
   own_stream streams_[chunk_queues];
 };

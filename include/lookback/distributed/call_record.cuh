@@ -37,7 +37,7 @@ struct call_record {
       "the type of the accumulator",
       "the size of an element",
       "the type of the operator",
-      "the types of keys and comparison, or the processor"};
+      "the types of keys and comparison, on GPUs the type of an element, or the processor"};
 
   std::uint64_t items;
   std::uint64_t values[traits];
@@ -52,7 +52,7 @@ std::uint64_t type_hash() {
   return hash;
 }
 
-/// `Others`: stands for whatever else must have the same types.
+/// `Others`: a type made of all other types that must be equal.
 template <class Problem, class Others = typename comparison_of<typename Problem::input_type>::type>
 call_record record_of_call(std::uint64_t items) {
   return {items,

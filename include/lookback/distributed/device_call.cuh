@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A distributed scan on a CUDA policy: its stream, its memory, the exchanges between its steps.
+// A distributed scan with a CUDA policy: its stream, its memory, the exchanges between its steps.
 #pragma once
 
 #include <lookback/dispatch/dispatch.cuh>
@@ -33,8 +33,8 @@ void wait_for_stream(const Communicator &ranks, cudaStream_t stream) {
                                      "lookback: waiting for the stream of the scan");
 }
 
-/// Gathers `bytes` bytes of device memory from each rank, in stream order. Without a communicator
-/// for streams, they are copied through the host, which waits for the stream.
+/// Gathers `bytes` bytes of device memory from each rank, in stream order. If the communicator has
+/// only all_gather(), they are copied through host memory, and the host waits for the stream.
 template <class Communicator>
 void all_gather_on(const Communicator &ranks, const void *own, std::size_t bytes, void *all,
                    cudaStream_t stream) {
@@ -70,11 +70,11 @@ std::vector<call_record> gather_calls_on(const Communicator &ranks, const call_r
   }
 }
 
-/// Heads have fewer than 32 tiles: few strategies are enough, and fewer kernels to compile.
+/// Heads have at most 32 tiles: a few strategies are enough, which leaves fewer kernels to compile.
 template <class Rows>
 using head_strategies = first_of<one_tile<Rows>, tree_look_back<Rows>, warp_tiles<Rows>>;
 
-/// The steps of a shard with the exchanges between them.
+/// Runs the steps of a shard and the exchanges between them.
 template <class Storage, class Policy, class Communicator, class Shard>
 void run_shard(Policy &policy, const Communicator &ranks, Shard &shard, cudaStream_t stream) {
   using thrust::cuda_cub::throw_on_error;
@@ -108,7 +108,7 @@ void scan_shard_on(const thrust::cuda_cub::execution_policy<Derived> &exec,
   using shard = device_shard<Make, fastest_strategies<rows>, head_strategies<rows>, rows>;
   using storage =
       std::conditional_t<uses_pool<Derived>::value, pool_storage<Derived>, policy_storage<Derived>>;
-  // Ranks exchange elements as bytes, and none may run on a CPU.
+  // Ranks exchange elements as bytes, so the types of these are compared; a CPU has another type.
   using exchanged = cudaStream_t(typename problem::item);
   using thrust::cuda_cub::throw_on_error;
   auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));

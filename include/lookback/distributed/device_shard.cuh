@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The scan of one rank's shard on a GPU, with the bits of one scan of the whole sequence. Between
-// its three steps, ranks exchange what the steps have written:
+// The scan of one rank's shard on a GPU, with the bits of one scan of the whole sequence. Its three
+// steps, and the exchanges between ranks before each of them:
 //
 //   exchange 1          the shards' lengths, and whether the calls agree (the host waits for it)
-//   copy_open_items()   the last items of the shard, of a group that a later shard ends
+//   copy_open_items()   the last items of the shard, if a later shard ends their group
 //   exchange 2          open items
 //   reduce()            the aggregates of the groups that end in the shard
 //   exchange 3          aggregates
-//   scan()              folds the aggregates before the shard to the prefix of a group, and scans
+//   scan()              folds the aggregates before the shard into a prefix, and scans
 //
-// A scan from a group's begin, with the group's prefix as its initial value, has the bits of the
-// tree. So the shard has two parts, scanned by the strategies that scan any sequence:
+// A scan that starts with a group, from the group's prefix as its initial value, has the bits of
+// the tree. So the shard has two parts, scanned by the strategies that scan any sequence:
 //
-//   head      elements up to the first begin of a group in the shard, fewer than a group. They are
-//             scanned as a copy that has the open items of earlier shards before them
+//   head      the elements before the first group that begins in the shard, fewer than a group.
+//             They are scanned in a copy, behind the open items of earlier shards
 //   body      the rest, in place
 #pragma once
 
@@ -60,7 +60,7 @@ private:
   difference_type position_; // of element 0; negative before the shard
 };
 
-/// The tree's groups as the tiles of a layout: the parts of a shard that must be whole.
+/// The tree's groups in the role of a layout's tiles: the parts that no exchange divides.
 template <class Shape>
 struct groups_as_tiles {
   static constexpr std::uint64_t tile_elements =
@@ -110,7 +110,7 @@ public:
         known_items_(n_ > 0 ? static_cast<std::int64_t>(layout.begin(rank)) % group : 0),
         head_items_(known_items_ > 0 ? std::min(n_, group - known_items_) : 0) {}
 
-  /// Bytes of temporary memory, whose address bind() takes.
+  /// Bytes of the temporary memory that bind() takes.
   template <class Launch>
   std::size_t bytes(Launch &launch) {
     work_bytes_ = 0;
@@ -129,7 +129,7 @@ public:
   }
   void bind(void *memory) { place(memory); }
 
-  /// What a rank sends and receives in an exchange: `bytes` bytes of each rank, on all ranks alike.
+  /// The buffers of an exchange. Every rank sends `bytes` bytes, the same number on all ranks.
   struct exchange {
     const void *own;
     std::size_t bytes;
@@ -214,7 +214,7 @@ private:
     temporary_memory memory(work_);
     aggregates::run(problem.over({static_cast<std::uint64_t>(items)}), 0, to, memory, launch);
   }
-  /// The items of the head's group up to its end or that of the shard.
+  /// Copies the items of the head's group up to the end of the group or of the shard.
   template <class Launch>
   void copy_head(Launch &launch) const {
     item *to = head_;
@@ -228,7 +228,7 @@ private:
     stage_items(make_(0).input, static_cast<std::uint64_t>(head_items_), to, launch);
   }
 
-  /// The parts of the temporary memory at `memory`, or without it only their size.
+  /// Divides the temporary memory at `memory`; if it is null, only adds up the size.
   void place(void *memory) {
     memory_ = memory == nullptr ? temporary_memory() : temporary_memory(memory);
     const auto ranks = static_cast<std::uint64_t>(layout_.ranks());
@@ -236,7 +236,7 @@ private:
     own_open_ = memory_.take<item>(most_open());
     open_ = memory_.take<item>(most_open() * ranks);
     head_ = memory_.take<item>(head_items_ > 0 ? group : 0);
-    // A rank that sends no aggregate may need that of its head's group.
+    // A rank that sends no aggregate may itself need that of its head's group.
     own_records_ = memory_.take<T>(std::max<std::uint64_t>(most_records(), 1));
     records_ = memory_.take<T>(most_records() * ranks);
     work_ = memory_.take<char>(work_bytes_);

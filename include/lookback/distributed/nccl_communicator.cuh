@@ -22,25 +22,28 @@ namespace distributed {
 /// An `ncclComm_t` as the communicator of distributed scans on GPUs (@ref distributed_scans).
 ///
 /// @code
-/// lookback::distributed::nccl ranks(comm); // once for each rank, its GPU being current
+/// lookback::distributed::nccl ranks(comm); // on each rank, with its GPU as the current device
 /// lookback::distributed::inclusive_scan(ranks, lookback::par.on(stream), first, last, result);
 /// @endcode
 ///
 /// - *Requirements*: NCCL 2.14 or newer. The GPU of `comm` is the current device of the calling
-///   thread, in the constructor and in all calls. One thread at a time uses an object. `comm` must
-///   not be used for other operations while a call waits.
-/// - *Ownership*: `comm` remains the caller's, who destroys it after this object, unless aborted().
-/// - *Failure*: after an error of NCCL, a wait longer than the deadline, or an exception in the
-///   call of this rank, `comm` is aborted: the call throws `std::runtime_error`, and so does every
-///   later one. The other ranks receive an error from NCCL, or their waits end at the deadline.
+///   thread, in the constructor and in all calls. One thread at a time may use an object. `comm`
+///   must not be used for other operations while a call runs.
+/// - *Ownership*: the caller owns `comm`, and destroys it after this object, unless aborted().
+/// - *Failure*: after an error of NCCL or CUDA, or a wait longer than the deadline, `comm` is
+///   aborted, and the call throws `std::runtime_error`. Any other exception in the call of this
+///   rank aborts it, too, unless the calls of the ranks differ or the stream is being captured.
+///   After an abort, every later call throws `std::runtime_error`. The other ranks receive an error
+///   from NCCL, or their waits end at the deadline.
 /// - *Waits*: the host waits in every call for the lengths of the shards and, with lookback::par,
-///   for the results. What lookback::par_nosync enqueues has no deadline.
+///   for the results. Work that lookback::par_nosync leaves on the stream has no deadline.
 ///
 /// @ingroup distributed_scans
 class nccl {
 public:
-  /// Throws `std::invalid_argument` if `comm` is null or the deadline is not positive, and
-  /// `std::runtime_error` if NCCL or CUDA reports an error.
+  /// Throws `std::invalid_argument` if `comm` is null or the deadline is not positive. If NCCL or
+  /// CUDA reports an error, `comm` is aborted, must not be destroyed, and `std::runtime_error` is
+  /// thrown.
   explicit nccl(ncclComm_t comm, std::chrono::milliseconds deadline = std::chrono::minutes(10))
       : state_{comm, deadline} {
     if (comm == nullptr) throw std::invalid_argument("lookback: the NCCL communicator is null");
@@ -79,7 +82,7 @@ public:
                        cudaStream_t stream) const {
     throw_if_aborted();
     if (bytes > host_bytes)
-      throw std::invalid_argument("lookback: a record in host memory has at most 64 bytes");
+      throw std::invalid_argument("lookback: all_gather_host() takes records of at most 64 bytes");
     char *const own = static_cast<char *>(state_.device), *const all = own + host_bytes;
     const std::size_t all_bytes = bytes * static_cast<std::size_t>(size_);
     std::memcpy(state_.pinned, record, bytes);
@@ -142,7 +145,7 @@ private:
   struct state {
     ncclComm_t comm; // null: aborted
     std::chrono::milliseconds deadline;
-    void *device = nullptr, *pinned = nullptr; // an own record, then those of all ranks
+    void *device = nullptr, *pinned = nullptr; // the own record, then those of all ranks
   };
   mutable state state_;
   int rank_ = 0, size_ = 1;

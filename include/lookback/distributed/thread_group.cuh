@@ -46,7 +46,7 @@ public:
     void all_gather(const void *record, std::size_t bytes, void *records) const {
       group_->all_gather(rank_, record, bytes, records);
     }
-    /// Ends the calls of all ranks by an error.
+    /// Ends the calls of all ranks with an error.
     void abort() const noexcept { group_->abort(rank_); }
 
   private:
@@ -60,7 +60,8 @@ public:
   /// `deadline`. Throws `std::invalid_argument` unless both arguments are positive.
   explicit threads(int ranks, std::chrono::milliseconds deadline = std::chrono::minutes(10))
       : size_(ranks), deadline_(deadline) {
-    if (ranks <= 0) throw std::invalid_argument("lookback: a group of threads needs a rank");
+    if (ranks <= 0)
+      throw std::invalid_argument("lookback: a group of threads needs at least one rank");
     if (deadline.count() <= 0)
       throw std::invalid_argument("lookback: the deadline of a group of threads is not positive");
     has_arrived_.assign(static_cast<std::size_t>(ranks), false);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// A sequence in the host's memory that passes through a device in chunks: which chunk is where, and
-// which step waits for which. Three queues of the device work at the same time, each in order:
+// A sequence in host memory that passes through a device in chunks: where each chunk is, and which
+// step waits for which. Three queues of the device work at the same time, each in order:
 //
 //   input     chunk k -> its slot of the device
 //   scan      in the slot
-//   output    results -> the host
+//   output    results -> host memory
 //
-// Chunk k has slot k % slots. It is enqueued when the results of chunk k - slots are in the host's
+// Chunk k has slot k % slots. It is enqueued when the results of chunk k - slots are in host
 // memory, so up to `slots` chunks are in the queues.
 //
-// A device, which tests replace, has
+// A device (tests have an emulated one) has
 //
 //   copy_in(slot, from, items)          enqueues a copy to the slot's input
-//   scan(slot, items, is_first, is_last)
+//   scan(slot, items, is_first, is_last)   enqueues the scan of a chunk, in its slot
 //   copy_out(slot, to, items)           enqueues a copy of the slot's results
-//   after(queue, other)                 `queue` goes on when all that is now in `other` is done
-//   mark(slot)                          marks the end of what is now in the output queue
-//   wait(slot)                          returns when that is done
+//   after(queue, other)                 `queue` goes on when all work now in `other` is complete
+//   mark(slot)                          marks the end of the work now in the output queue
+//   wait(slot)                          returns when all work before the mark is complete
 //   drain()                             returns when all queues are empty; throws nothing
 #pragma once
 
@@ -31,9 +31,9 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Elements in the host's memory, as chunks that a device copies from or to. Memory that is not
-/// pinned, and iterators that are not pointers, have one staging buffer a slot, `buffers`, which
-/// host threads copy to or from.
+/// Elements in host memory, as chunks that a device copies from or to. For memory that is not
+/// pinned, and for iterators that are not pointers, each slot has a staging buffer in `buffers`,
+/// which host threads copy to or from.
 template <class Value, class Iterator>
 class host_side {
   static constexpr std::int64_t piece = (std::int64_t{1} << 18) / sizeof(Value) + 1; // of a thread
@@ -44,7 +44,7 @@ public:
       : first_(first), buffers_(buffers), stride_(stride) {}
 
   bool is_staged() const { return buffers_ != nullptr; }
-  /// Where the device finds, or leaves, the elements from `at` on.
+  /// Where the device reads or writes the elements from `at` on.
   Value *place(std::int64_t at, int slot) const {
     if constexpr (std::is_pointer<Iterator>::value)
       if (!is_staged()) return const_cast<Value *>(first_ + at);
@@ -83,7 +83,7 @@ private:
 };
 
 /// Passes all chunks of `source` through the device, to `results`. `progress(done, n)` is called
-/// on this thread, after every chunk. When an exception leaves, the device is idle.
+/// on this thread, after every chunk. When an exception leaves run(), the device is idle.
 template <class Device, class Source, class Results, class Progress>
 class chunk_stream {
 public:

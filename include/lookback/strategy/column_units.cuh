@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Scans of columns: of lines whose elements are not adjacent, but which are adjacent themselves.
+// Scans of columns: of lines that are adjacent to each other, but whose elements are not.
 //
 // A strip is up to `width` adjacent lines. A unit of work has some rows of the tree of each line of
-// a strip (tile/column_tile.cuh), so a strip has several units if its lines are long, one after the
-// other. Units have dynamic ids in an order in which the units of a band of a few strips alternate:
-// a unit then waits for units of smaller ids only (carry/column_carry.cuh), not far before it.
+// a strip (tile/column_tile.cuh). If its lines are long, a strip has several units, one after the
+// other. Units have dynamic ids, in an order that alternates between the strips of a band: a unit
+// waits only for units of slightly smaller ids (carry/column_carry.cuh).
 //
-// Lines of at most one row need no carry. A unit then has the lines of several outer indices, each
-// of them in place of a row.
+// Lines of at most one row need no carry. A unit then has lines of several outer indices, each
+// index in the place of a row.
 #pragma once
 
 #include <lookback/carry/column_carry.cuh>
@@ -160,7 +160,7 @@ private:
 
   /// The place of a unit.
   LOOKBACK_DEVICE column_unit find(unsigned unit, column_step &step) const {
-    // No more of anything than units: divided as 32 bits, which takes a fraction of the time.
+    // No number here exceeds that of units, so 32 bits suffice; 64 bits take far longer to divide.
     const auto narrow = [](std::int64_t x) { return static_cast<unsigned>(x); };
     unsigned strip = unit, i = 0; // the i-th unit of the strip
     if constexpr (Carries) {
@@ -182,7 +182,7 @@ private:
     const std::int64_t items = layout_.length - row * row_elements; // from here to the end
     const std::int64_t rows =
         layout_.one_row ? layout_.outers - outer : (items - 1) / row_elements + 1;
-    const bool is_full = rows > layout_.rows;
+    const bool is_full = rows > layout_.rows; // another unit follows
     here.rows = rows < layout_.rows ? static_cast<int>(rows) : layout_.rows;
     here.row_items = layout_.one_row ? static_cast<int>(items) : row_elements;
     here.last_items = is_full || layout_.one_row
@@ -219,7 +219,7 @@ column_units_kernel(
   column_units<Problem, Carries, Section>(problem, layout, state).run();
 }
 
-/// The storage of units that carry.
+/// The state of units that carry, in temporary memory.
 template <class T, unsigned Section>
 struct column_workspace {
   using state_type = column_state<T, Section>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The prefix of a group from the aggregates of all groups before it, which other devices may have
-// computed: the last level of the tree, folded from the left. And the copy of a few items.
+// computed: the last level of the tree, folded from the left. Also a kernel that copies items.
 #pragma once
 
 #include <lookback/block/blocked_items.cuh>
@@ -12,7 +12,7 @@ namespace detail {
 
 inline constexpr int folding_threads = 256, folding_chunk = 512; // aggregates
 
-/// Rows of aggregates: row r has counts[r] of them, from place r * pitch on.
+/// Aggregates, one row for each rank: row r has counts[r] of them, from index r * pitch on.
 template <class T>
 struct aggregate_rows {
   static constexpr int at_most = 64;
@@ -69,7 +69,7 @@ LOOKBACK_DEVICE void fold_from_left(maybe<T> &prefix, const T *values, int count
 /// prefixes[0] <- start . (all aggregates), where start is *before, or the initial value if
 /// `before` is null; nothing is written if there is nothing to fold.
 /// prefixes[1] <- prefixes[0] . *own, unless `own` is null. One block: its first thread folds a
-/// chunk while the others fetch the next.
+/// chunk while the other warps fetch the next.
 template <class T, class Operator, class Initial>
 LOOKBACK_KERNEL(folding_threads, 1)
 fold_groups_kernel(LOOKBACK_KERNEL_PARAMETER Operator given,
@@ -123,7 +123,7 @@ stage_items_kernel(const Input from, std::uint64_t count, Item *to) {
     construct(to[i], static_cast<Item>(from[static_cast<std::ptrdiff_t>(i)]));
 }
 
-/// Enqueues such a copy, of less than a few groups.
+/// Enqueues such a copy. At most 64 blocks: it is meant for less than a group.
 template <class Input, class Item, class Launch>
 void stage_items(const Input &from, std::uint64_t count, Item *to, Launch &launch) {
   if (count == 0) return;
@@ -132,7 +132,8 @@ void stage_items(const Input &from, std::uint64_t count, Item *to, Launch &launc
   launch(kernel, block_shape{256, 0}, launch_grid{blocks < 64 ? blocks : 64}, from, count, to);
 }
 
-/// Enqueues folds of `rows` rows of gathered aggregates, count(r) of row r.
+/// Enqueues the fold of `rows` rows of gathered aggregates, count(r) of row r. A kernel takes up to
+/// 64 rows, and goes on from the prefix of the one before it.
 template <class T, class Operator, class Initial, class Count, class Launch>
 void fold_groups(const Operator &op, const Initial &initial, const T *gathered, std::uint64_t pitch,
                  int rows, Count count, const T *own, T *prefixes, Launch &launch) {

@@ -4,8 +4,8 @@
 //   kernel 1    a block reduces a few consecutive tiles; while it reduces one, it fetches the next
 //   kernel 2    a warp combines the 32 tiles of a group
 //
-// A scan whose prefix at a group's begin is known needs nothing else of what is before the group:
-// the tree folds groups from the left.
+// The tree folds groups from the left, so a scan that starts with a group needs only the group's
+// prefix from the elements before it.
 #pragma once
 
 #include <lookback/core/tree_parts.cuh>
@@ -64,13 +64,13 @@ private:
     input.template fetch<Aligned>(shared.tiles[0], first, shape::tile_elements);
     for (int i = 0; i < count; ++i) {
       const unsigned tile = first + static_cast<unsigned>(i);
-      // Rows that warps share have a barrier here: after it, all of them have reduced tile i - 1.
+      // finish() has a barrier if warps share rows: after it, all of them have reduced tile i - 1.
       input.finish();
       if (i + 1 < count) {
         auto &next = shared.tiles[(i + 1) % stages]; // mutant: reduction-next
         input.template fetch<Aligned>(next, tile + 1, shape::tile_elements);
       }
-      constexpr bool is_last = false; // asked of runs alone
+      constexpr bool is_last = false; // used by runs only
       const warp_rows<Problem, source, rows, true, Aligned> own(
           problem, input, shared.tiles[i % stages], tile, is_last, lane, first_row,
           shape::tile_elements, problem.sink.output);
@@ -172,7 +172,7 @@ struct group_aggregates {
     if (whole == 0) return;
     T *const tile_aggregates = memory.take<T>(whole);
     const auto kernel = reduce_shares_kernel<Problem, Rows>;
-    // Long shares hide the fetch of their next tile; short ones give every multiprocessor some.
+    // Long shares hide the fetch of the next tile; short ones give every multiprocessor work.
     constexpr unsigned at_most = block::here::reduction::tiles_at_most, blocks_each = 32;
     const unsigned wanted = whole / (launch.multiprocessors() * blocks_each);
     const unsigned share = wanted < 1 ? 1 : wanted < at_most ? wanted : at_most;

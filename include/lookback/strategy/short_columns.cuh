@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Scans of columns of a few vectors of the tree. Each thread has a column, whose elements go from
-// memory to its registers and back: adjacent threads have adjacent columns, and elements that a
-// thread keeps need no shared memory.
+// memory to its registers and back. Adjacent threads have adjacent columns, so accesses coalesce
+// without shared memory.
 #pragma once
 
 #include <lookback/core/axis.cuh>
@@ -11,7 +11,7 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// One column of `lines`, of at most `length_at_most` elements.
+/// Scans `lines`, columns of at most `length_at_most` elements: each thread one.
 template <class Problem>
 class short_columns {
   using T = typename Problem::accumulator;
@@ -21,7 +21,7 @@ class short_columns {
 
 public:
   static constexpr int threads = 128;
-  /// Vectors of a column: 32 elements or 8 vectors at most. 0: elements have too many registers.
+  /// Vectors of a column: 32 elements or 8 vectors at most. 0: elements need too many registers.
   static constexpr int vectors = sizeof(T) > 16 || sizeof(item) > 16 || sizeof(stored) > 16 ? 0
                                  : E > 4                                                    ? 32 / E
                                                                                             : 8;
@@ -33,7 +33,7 @@ public:
   LOOKBACK_DEVICE void run() const {
     const std::int64_t line = std::int64_t{simt::block_index()} * threads + simt::thread_index();
     if (line >= lines_.outer * lines_.inner) return;
-    // 32 bits are divided in a fraction of the time that 64 take.
+    // A division of 32 bits takes a fraction of the time of one of 64.
     const std::int64_t outer = lines_.outer * lines_.inner <= INT_MAX
                                    ? static_cast<int>(line) / static_cast<int>(lines_.inner)
                                    : line / lines_.inner,
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  /// Vectors that are loaded together: 16 elements, or 64 bytes of 16 each.
+  /// Vectors that are loaded together: 16 elements; 4, if a vector has only one.
   static constexpr int at_once = E == 1 ? 4 : E < 16 ? 16 / E : 1;
 
   template <class Input, class Output>
@@ -100,8 +100,9 @@ private:
     LOOKBACK_DEVICE const T &through(int lane) const { return values_[steps][lane]; }
 
   private:
-    static constexpr int steps = 3; // lanes of more steps are not reached
-    static_assert(vectors <= 1 << steps, "of the network's 5 steps");
+    static constexpr int steps = 3; // further steps change later lanes only
+    static_assert(vectors <= 1 << steps,
+                  "the vectors of a column need at most 3 of the network's 5 steps");
     uninitialized_array<T, vectors> values_[steps + 1]; // before each step, and after all
   };
 

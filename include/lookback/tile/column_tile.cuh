@@ -33,25 +33,26 @@ struct column_sizes {
       rounded_up(most(sizeof(item), sizeof(stored)), most(alignof(item), alignof(stored)));
   static constexpr int row_elements = shape::row_elements;
   static constexpr int row_bytes = row_elements * slot_bytes;
-  /// Rows of all columns of a unit.
+  /// Pairs of a row and a column in a unit, at most: each has a thread.
   static constexpr int pairs =
       most(1, least(threads, (slot_bytes <= 128 ? 32768 : 16384) / row_bytes));
-  /// Lines of 128 bytes, of 64 for narrow elements; and 12 KiB of accumulators, 32 a column.
+  /// Columns of a unit, at most: 128 bytes of elements, 64 if they are narrow, and 12 KiB of
+  /// accumulators, of which a column has 32.
   static constexpr int width_at_most =
       most(1, least(least(pairs, most(4, (slot_bytes >= 4 ? 128 : 64) / slot_bytes)),
                     12288 / (32 * static_cast<int>(sizeof(T)))));
-  /// Elements of 16 bytes, if elements can be copied in vectors of that size.
+  /// Elements in 16 bytes, if elements can be copied in vectors of that size; otherwise 1.
   static constexpr int vector_slots = 16 % slot_bytes == 0 ? 16 / slot_bytes : 1;
 };
 
-/// Where the elements of an array are: that of line (outer, column) with index i has the index
-/// first + outer * `outer` + i * `line` + column. In reverse, `line` is negative.
+/// Where the elements of an array are. Element i of line (o, c) has the index
+/// first + o * outer + i * line + c. In reverse, `line` is negative.
 struct column_places {
   std::int64_t first, outer, line;
 };
 
-/// How the elements of a unit lie in memory and in shared memory. Row r has the elements of all
-/// columns with the indices 0 to row_items - 1, the last row those up to last_items - 1.
+/// Where a unit begins in memory, and its extents. A row has the elements 0 to row_items - 1 of
+/// every column, the last row those up to last_items - 1.
 struct column_unit {
   std::int64_t input, output; // indices of the first elements
   int columns, rows, row_items, last_items;
@@ -65,8 +66,8 @@ struct piece_place {
 
 /// The pieces of a unit, dealt out to the threads of the block in the order of memory. A piece is
 /// an element or a vector; `pieces` of them, at most `threads`, are a line, and `row_lines` lines a
-/// row. A thread has the same piece of every line that it has, so that the next one is at a
-/// distance which it knows.
+/// row. A thread has the same piece of each of its lines, so the distance to its next piece is
+/// constant within a row.
 class unit_pieces {
 public:
   /// `row`, `line`, `piece`: distances between neighbours.
@@ -168,8 +169,8 @@ public:
   }
   LOOKBACK_DEVICE static void finish_load() { simt::wait_for_copies(); }
 
-  /// Reduces this thread's row of `items` elements: the last of `values` is its aggregate, if it is
-  /// full.
+  /// Reduces this thread's row of `items` elements. If the row is full, the last of `values` is its
+  /// aggregate.
   LOOKBACK_DEVICE void reduce(int items, row_values &values) const {
     if constexpr (in_registers) {
       if (items == sizes::row_elements) reduce_row<true>(items, values);
@@ -260,8 +261,8 @@ private:
 
   /// Elements that a thread reads at once.
   static constexpr int vectors_at_once = E >= 16 || sizeof(item) > 16 ? 1 : 16 / E;
-  /// Whether full rows have code of their own, without a loop, whose values are in registers. That
-  /// code is long. Others are scanned by loops, and their values are in local memory.
+  /// Whether full rows have code of their own, unrolled, with values in registers. That code is
+  /// long. Other rows are scanned by loops, with values in local memory.
   static constexpr bool in_registers = sizeof(T) <= 8 && E <= 8;
 
   template <bool Full>
@@ -281,7 +282,7 @@ private:
     LOOKBACK_UNROLL_BY(together)
     for (int distance = 1; distance < vectors; distance *= 2) {
       LOOKBACK_UNROLL_BY(together)
-      for (int v = vectors - 1; v > 0; --v) // downwards: both are of the step before
+      for (int v = vectors - 1; v > 0; --v) // downwards: the operands are of the step before
         if (v >= distance && v < full)
           construct(values[v], static_cast<T>(op(values[v - distance], values[v])));
     }

@@ -11,8 +11,8 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// What a lane remembers of a row: which items of its vector are kept, and how many of the warp's
-/// share before them.
+/// What a lane remembers of a row: which items of its vector are kept, and how many items of the
+/// warp's share before the vector are.
 class kept_items {
 public:
   LOOKBACK_DEVICE kept_items(unsigned bits, unsigned before) : word_(bits | before << 16) {}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The two passes over a tile of runs whose results are sums of integers, where keys, and values if
-// there are any, wait in shared memory. Sums have the same bits in any order, and can be taken
-// apart: the sum of a run is the difference of two prefix sums, one where the run begins and one
-// where the next begins. So rows are scanned without regard to runs, the first element of a run
-// writes the sum of the run before it, and no element needs to know what is behind it. The length
-// of a run is the sum of ones, whose prefix sums are the indices.
+// there are any, wait in shared memory. Sums of integers have the same bits in any order, and
+// subtraction inverts them: the sum of a run is the difference of two prefix sums, one where the
+// run begins and one where the next begins. So rows are scanned without regard to runs, the first
+// element of a run writes the sum of the run before it, and no element needs to know what is behind
+// it. The length of a run is the sum of ones, whose prefix sums are the indices.
 #pragma once
 
 #include <lookback/tile/runs_tile.cuh>
@@ -17,8 +17,8 @@ namespace detail {
 template <class T>
 using unsigned_sum = std::make_unsigned_t<T>;
 
-/// What a lane remembers of a row between the two passes: where runs begin, how many begin in the
-/// warp's share up to there, and the sum of what the share has before the lane's vector.
+/// What a lane remembers of a row between the two passes: where runs begin in its vector, how many
+/// begin in the warp's share before the vector, and the sum of the share before the vector.
 template <class T, int E, bool Ones>
 class kept_sum {
 public:
@@ -164,13 +164,14 @@ class placed_sums {
     key first;
     sum before;
   };
-  /// Beginnings for which there is room in the place of the keys, beside the one before them.
+  /// Beginnings for which there is room in the place of the keys, less one for that of the run
+  /// before them.
   static constexpr unsigned room_items =
       count * shape::row_elements * sizeof(key) / sizeof(beginning) - 1;
 
 public:
-  /// `before`: runs that begin to the left of the warp's share. `open`: the sum of what is before
-  /// the share, from where its run begins.
+  /// `before`: runs that begin to the left of the warp's share. `open`: the sum, up to the share,
+  /// of the run that is open where the share begins.
   LOOKBACK_DEVICE placed_sums(const Rows &rows, std::uint64_t before, sum open,
                               const kept_type &kept)
       : rows_(rows), before_(before), open_(open), kept_(kept),
@@ -180,7 +181,7 @@ public:
   LOOKBACK_DEVICE unsigned begun() const { return begun_; }
 
   LOOKBACK_DEVICE void run() const {
-    // The sum of the share before the run that is the newest in front of it.
+    // The sum of the share before the newest run: negative, while that run began before the share.
     auto newest = static_cast<sum>(0 - open_);
     if (begun_ > 0) newest = Rows::aligned ? through_room(newest) : one_by_one(newest);
     store_last(newest);
@@ -226,8 +227,8 @@ private:
     }
   }
 
-  /// Gathers the beginnings of runs in the place of the warp's keys, where each finds the one
-  /// before it. Returns the sum of the share before the last one.
+  /// Gathers the beginnings of runs in the place of the warp's keys, so that each is beside the one
+  /// before it. Returns the sum of the share before the last run.
   LOOKBACK_DEVICE sum through_room(sum newest) const {
     lane_vector<key, E> firsts[count];
     LOOKBACK_UNROLL
@@ -273,7 +274,8 @@ private:
     return room[some].before;
   }
 
-  /// The same without room: rows that are not aligned share units with those of other warps.
+  /// The same without gathering: rows that are not aligned share 16 bytes with those of other
+  /// warps, so their keys cannot be replaced.
   LOOKBACK_DEVICE sum one_by_one(sum newest) const {
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
@@ -302,9 +304,9 @@ private:
   const unsigned begun_;
 };
 
-/// Places the results of the warp's rows, from the prefix of the tile, `row_prefix(row)`, which
-/// returns R(row - 1), and what the lanes remember. The warp of the last element passes on the
-/// number of runs.
+/// Places the results of the warp's rows, from the prefix of the tile, from `row_prefix(row)`,
+/// which returns R(row - 1), and from what the lanes remember. The warp of the last element writes
+/// the number of runs.
 template <bool, class Rows, class T, int E, bool Ones, int Count, class RowPrefix, class Operator>
 LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<run_prefix<T>> &prefix,
                                RowPrefix row_prefix,
