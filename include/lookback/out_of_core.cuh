@@ -10,10 +10,12 @@
 #include <lookback/dispatch/chunk_device.cuh>
 #endif
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <type_traits>
 
 namespace lookback {

@@ -8,6 +8,7 @@
 #include <lookback/strategy/fold_groups.cuh>
 #include <lookback/strategy/group_aggregates.cuh>
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <type_traits>

@@ -22,6 +22,8 @@
 #include <lookback/strategy/fold_groups.cuh>
 #include <lookback/strategy/group_aggregates.cuh>
 
+#include <algorithm>
+
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {

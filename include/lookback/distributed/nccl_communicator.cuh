@@ -124,7 +124,7 @@ private:
     if (aborted()) fail("is used after it has been aborted");
   }
   void check(cudaError_t status) const {
-    if (status != cudaSuccess) fail(std::string("fails: ") + cudaGetErrorString(status));
+    if (status != cudaSuccess) fail(std::string("met a CUDA error: ") + cudaGetErrorString(status));
   }
   /// A communicator that is not blocking may return before it has started the operation.
   void check(ncclResult_t status) const {
@@ -132,6 +132,7 @@ private:
     while (status == ncclInProgress) {
       if (std::chrono::steady_clock::now() - begin > state_.deadline)
         fail("has waited until the deadline for NCCL");
+      std::this_thread::yield();
       if (ncclCommGetAsyncError(state_.comm, &status) != ncclSuccess) status = ncclInternalError;
     }
     if (status != ncclSuccess) fail(std::string("fails: ") + ncclGetErrorString(status));

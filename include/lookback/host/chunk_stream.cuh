@@ -24,6 +24,7 @@
 #include <lookback/core/storage.cuh>
 #include <lookback/host/copy_team.cuh>
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 

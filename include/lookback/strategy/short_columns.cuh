@@ -7,6 +7,8 @@
 #include <lookback/core/axis.cuh>
 #include <lookback/core/problem.cuh>
 
+#include <climits>
+
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
