@@ -9,6 +9,7 @@
 
 #include <lookback/block/network.cuh>
 #include <lookback/block/transfer.cuh>
+#include <lookback/core/device_count.cuh>
 #include <lookback/core/problem.cuh>
 #include <lookback/strategy/textbook_state.cuh>
 
