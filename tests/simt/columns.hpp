@@ -21,7 +21,7 @@ inline lookback::axis some_axis(trial &one, const tree_sizes &size, std::size_t 
   lines.length = static_cast<std::int64_t>(length > 1 ? length - 1 : length);
   // A block has 64 threads or more. A short line of large elements is alone in its block, and
   // ThreadSanitizer has room for some thousand threads in a run.
-  const std::size_t left = std::min<std::size_t>(items / length + 1, size.vector > 1 ? 200 : 60),
+  const std::size_t left = std::min<std::size_t>(items / length + 1, size.vector > 1 ? 200 : 25),
                     style = one.random() % 4;
   const std::size_t inner = style == 0   ? one.random() % 3
                             : style == 1 ? one.random() % 40

@@ -456,7 +456,6 @@ mutation("a row that ends with its warp's lanes"
 mutations_of(races_columns.cpp)
 mutation("a unit's elements read before all are loaded" DELETE column-loaded)
 mutation("results stored before all are there" DELETE column-results)
-mutation("elements loaded over results, or a unit ended, too early" DELETE column-cleared)
 mutation("row aggregates of a column read before all are there" DELETE column-rows)
 mutation("tile aggregates of a column written over its row aggregates" DELETE column-values)
 mutation("tile aggregates of a column read before all are there" DELETE column-tiles)

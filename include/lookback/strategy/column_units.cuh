@@ -121,7 +121,7 @@ public:
           if (simt::thread_index() == 0) units.draw();
         });
         state_.clear_rows_behind(unit, all, sizes::threads);
-        simt::synchronize_block(); // mutant: column-cleared
+        simt::synchronize_block(); // all words are cleared before the unit ends
       }
     }
   }
