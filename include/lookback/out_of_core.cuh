@@ -137,13 +137,8 @@ void stream_through_device(const thrust::cuda_cub::execution_policy<Derived> &ex
     length -= group;
     bytes = device_type::bytes(make, slots(), length);
   }
-  cudaGraph_t graph = nullptr;
-  thrust::cuda_cub::throw_on_error(graph_of(stream, graph),
-                                   "lookback: querying whether the stream is being captured");
-  if (graph != nullptr)
-    thrust::cuda_cub::throw_on_error(cudaErrorStreamCaptureUnsupported,
-                                     "lookback::out_of_core: a call waits for its results, so it "
-                                     "cannot be captured");
+  refuse_capture(stream, "lookback::out_of_core: a call waits for its results, so it cannot be "
+                         "captured");
   const pinned_memory in_buffers(source.bytes(slots(), length)),
       out_buffers(results.bytes(slots(), length));
   const host_side<In, Source> from = source.over(in_buffers, length);

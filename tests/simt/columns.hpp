@@ -110,14 +110,9 @@ void scan_lines(std::uint64_t count, std::size_t items, Operator op, T init, T f
     const auto run = [&](const auto &problem) {
       device on;
       on.resident = 1 + one.random() % 3;
-      std::vector<emulator::kernel> stream;
-      const emulated_launcher launch(on, one.schedule, stream);
-      std::size_t bytes = 0;
-      REQUIRE(strategy::scan(nullptr, bytes, problem, lines, launch) == outcome::launched);
-      std::vector<unsigned char> storage(bytes + 3, static_cast<unsigned char>(one.random()));
-      REQUIRE(strategy::scan(storage.data() + one.random() % 3, bytes, problem, lines, launch) ==
-              outcome::launched);
-      emulator::run(one.schedule, stream);
+      run_in_two_phases(one, on, [&](void *storage, std::size_t &bytes, const auto &launch) {
+        return strategy::scan(storage, bytes, problem, lines, launch);
+      });
     };
     const auto scan = [&](auto &output) {
       auto expected = output.results(); // what is between the lines stays

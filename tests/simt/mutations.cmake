@@ -464,6 +464,8 @@ mutation("a column's status word taken for ready"
          REPLACE column-ready "first + i >= count || seen[i].ready()" "true")
 mutation("a group's prefix taken for ready" DELETE column-prefix-found)
 mutation("a column's status word not cleared for the next round" DELETE clear-row)
+mutation("a vector of a short column from the beginning" REPLACE short-left "v > 0" "false")
+mutation("another network of a short column" REPLACE short-network "1 << s" "1")
 
 # ---- counts that only the device knows -----------------------------------------------------------
 mutations_of(races_counts.cpp)

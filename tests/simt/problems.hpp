@@ -369,4 +369,17 @@ void scan_intervals(std::uint64_t count, std::size_t tiles, std::size_t tiles_at
   });
 }
 
+/// Runs a call in two phases, scan(storage, bytes, launcher), on an emulated device, with storage
+/// full of garbage.
+template <class Scan>
+void run_in_two_phases(trial &one, const device &on, Scan scan) {
+  std::vector<emulator::kernel> stream;
+  const emulated_launcher launch(on, one.schedule, stream);
+  std::size_t bytes = 0;
+  REQUIRE(scan(nullptr, bytes, launch) == outcome::launched);
+  std::vector<unsigned char> storage(bytes + 3, static_cast<unsigned char>(one.random()));
+  REQUIRE(scan(storage.data() + one.random() % 3, bytes, launch) == outcome::launched);
+  emulator::run(one.schedule, stream);
+}
+
 } // namespace test

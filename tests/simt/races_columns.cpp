@@ -11,3 +11,6 @@ TEST_CASE("columns: small tiles") {
 TEST_CASE("columns: small tiles, several groups of them") {
   test::scan_interval_lines<test::interval, test::widened<test::interval, 496>>(12, 400 * 32);
 }
+TEST_CASE("columns: short ones, in registers") {
+  test::scan_interval_lines<test::interval, test::interval>(40, 60);
+}

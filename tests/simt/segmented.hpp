@@ -60,15 +60,10 @@ void run_segments(trial &one, segmented_kind kind, const In *from, T *output,
   device on;
   on.resident = 1 + one.random() % 3;
   const auto run = [&](const auto &problem) {
-    using strategy = core::segmented_strategy<rows_of<Warps>, Section>;
-    std::vector<emulator::kernel> stream;
-    const emulated_launcher launch(on, one.schedule, stream);
-    std::size_t bytes = 0;
-    REQUIRE(strategy::scan(nullptr, bytes, problem, segments, launch) == outcome::launched);
-    std::vector<unsigned char> storage(bytes + 3, static_cast<unsigned char>(one.random()));
-    REQUIRE(strategy::scan(storage.data() + one.random() % 3, bytes, problem, segments, launch) ==
-            outcome::launched);
-    emulator::run(one.schedule, stream);
+    run_in_two_phases(one, on, [&](void *storage, std::size_t &bytes, const auto &launch) {
+      return core::segmented_strategy<rows_of<Warps>, Section>::scan(storage, bytes, problem,
+                                                                     segments, launch);
+    });
   };
   if (kind == segmented_kind::inclusive)
     run(core::make_problem<true, T>(from, output, op, core::no_initial{}));

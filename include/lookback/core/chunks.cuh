@@ -11,13 +11,8 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Elements of a group of the tree. A chunk that begins at a group needs of all chunks before it
-/// only the group's prefix, G.
-template <class Shape>
-inline constexpr std::int64_t group_elements =
-    std::int64_t{Shape::group_tiles} * Shape::tile_elements;
-
-/// n elements as chunks of `length` elements; the last may be shorter.
+/// n elements as chunks of `length` elements; the last may be shorter. If there are several, all
+/// begin at groups of the tree: then a chunk needs of those before it only the group's prefix, G.
 struct chunk_list {
   std::int64_t n, length;
   std::int64_t count() const { return n / length + (n % length != 0); }

@@ -88,6 +88,11 @@ struct tree_shape {
 
 namespace detail {
 
+/// Elements of a group of the tree.
+template <class Shape>
+inline constexpr std::int64_t group_elements =
+    std::int64_t{Shape::group_tiles} * Shape::tile_elements;
+
 /// Kogge-Stone over at most 32 lanes: the network of rows, tiles and groups.
 ///
 /// Its steps have the distances o = 1, 2, 4, 8, 16. In each, every lane l >= o becomes

@@ -167,6 +167,15 @@ template <class Policy>
 using storage_of_policy =
     std::conditional_t<uses_pool<Policy>::value, pool_storage<Policy>, policy_storage<Policy>>;
 
+/// Throws if the stream is being captured; `message` says why the call cannot be.
+inline void refuse_capture(cudaStream_t stream, const char *message) {
+  using thrust::cuda_cub::throw_on_error;
+  cudaGraph_t graph = nullptr;
+  throw_on_error(graph_of(stream, graph),
+                 "lookback: querying whether the stream is being captured");
+  if (graph != nullptr) throw_on_error(cudaErrorStreamCaptureUnsupported, message);
+}
+
 /// Calls `scan(storage, bytes, launcher)` in the two phases of CUB, on the policy's stream and with
 /// its temporary memory. Throws thrust::system_error with CUDA's status: `refused` says why a size
 /// is refused, `why_not(status)` why a launch is. Whatever was allocated is freed, in stream order,

@@ -61,15 +61,10 @@ std::int64_t selection_on(const thrust::cuda_cub::execution_policy<Derived> &exe
   using scratch = std::conditional_t<std::is_void<T>::value, char, T>;
   auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
   const cudaStream_t stream = stream_here(thrust::cuda_cub::stream(policy));
-  cudaGraph_t graph = nullptr;
-  throw_on_error(graph_of(stream, graph),
-                 "lookback: querying whether the stream is being captured");
-  if (graph != nullptr)
-    throw_on_error(
-        cudaErrorStreamCaptureUnsupported,
-        "lookback: this call returns the end of its results, for which it must wait, but "
-        "the stream is being captured. lookback::DeviceSelect, DevicePartition and "
-        "DeviceReduce write the number of results to device memory instead");
+  refuse_capture(stream,
+                 "lookback: this call returns the end of its results, for which it must wait, but "
+                 "the stream is being captured. lookback::DeviceSelect, DevicePartition and "
+                 "DeviceReduce write the number of results to device memory instead");
 
   std::uint64_t *count = nullptr;
   scratch *items = nullptr;

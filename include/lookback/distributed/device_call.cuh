@@ -106,19 +106,12 @@ void scan_shard_on(const thrust::cuda_cub::execution_policy<Derived> &exec,
   using problem = decltype(make(std::int64_t{}));
   using rows = measured_tuning;
   using shard = device_shard<Make, fastest_strategies<rows>, head_strategies<rows>, rows>;
-  using storage =
-      std::conditional_t<uses_pool<Derived>::value, pool_storage<Derived>, policy_storage<Derived>>;
   // Ranks exchange elements as bytes, so the types of these are compared; a CPU has another type.
   using exchanged = cudaStream_t(typename problem::item);
-  using thrust::cuda_cub::throw_on_error;
   auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
   const cudaStream_t stream = stream_here(thrust::cuda_cub::stream(policy));
-  cudaGraph_t graph = nullptr;
-  throw_on_error(graph_of(stream, graph), "lookback: querying whether the stream is captured");
-  if (graph != nullptr)
-    throw_on_error(cudaErrorStreamCaptureUnsupported,
-                   "lookback: a distributed scan cannot be captured, since the host waits for the "
-                   "lengths of the shards");
+  refuse_capture(stream, "lookback: a distributed scan cannot be captured, since the host waits "
+                         "for the lengths of the shards");
   const auto calls = for_all_ranks(ranks, [&] {
     const auto items = static_cast<std::uint64_t>(std::max<std::int64_t>(n, 0));
     return gather_calls_on(ranks, record_of_call<problem, exchanged>(items), stream);
@@ -130,7 +123,7 @@ void scan_shard_on(const thrust::cuda_cub::execution_policy<Derived> &exec,
     const typename shard::layout_type layout(items);
     if (layout.end(layout.ranks() - 1) == 0) return;
     shard own(make, layout, ranks.rank());
-    run_shard<storage>(policy, ranks, own, stream);
+    run_shard<storage_of_policy<Derived>>(policy, ranks, own, stream);
   });
 }
 template <class Policy, class Algorithm, class Communicator, class Make>

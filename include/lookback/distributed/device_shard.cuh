@@ -65,8 +65,7 @@ private:
 /// The tree's groups in the role of a layout's tiles: the parts that no exchange divides.
 template <class Shape>
 struct groups_as_tiles {
-  static constexpr std::uint64_t tile_elements =
-      std::uint64_t{Shape::tile_elements} * Shape::group_tiles;
+  static constexpr std::uint64_t tile_elements = group_elements<Shape>;
   static constexpr int group_tiles = 1;
 };
 
@@ -89,8 +88,7 @@ class device_shard {
   using any_prefix = initial_value<future>;
   using aggregates = group_aggregates<Rows>;
   static constexpr bool has_initial = given::initial_type::exists;
-  static constexpr auto group =
-      static_cast<std::int64_t>(groups_as_tiles<shape>::tile_elements); // elements
+  static constexpr std::int64_t group = group_elements<shape>;
 
   static_assert(!boundary_of<typename given::input_type>::exists,
                 "lookback: distributed scans by key run on lookback::host only");
@@ -166,7 +164,8 @@ public:
   typename Launch::status_type scan(Launch &launch) {
     if (n_ <= 0) return launch.status();
     const std::int64_t groups_before = layout_.begin(rank_) / group;
-    const bool has_body = head_items_<n_, has_head = head_items_> 0;
+    const bool has_head = head_items_ > 0;
+    const bool has_body = head_items_ < n_;
     if (has_initial || groups_before > 0 || has_head)
       fold_groups(
           make_(0).op, make_(0).initial, records_, most_records(), rank_,

@@ -84,8 +84,7 @@ class shard_scan {
   /// A part of the shard; its prefix may not exist.
   using part_type = scan_problem<given::inclusive, T, input_type, decltype(given::op),
                                  maybe_initial<T>, typename given::sink_type>;
-  static constexpr std::int64_t tile = shape::tile_elements,
-                                group = shape::group_tiles * tile; // elements
+  static constexpr std::int64_t tile = shape::tile_elements, group = group_elements<shape>;
   static_assert(std::is_trivially_copyable<T>::value,
                 "lookback: the accumulator of a distributed scan must be trivially copyable, since "
                 "ranks exchange its bytes");

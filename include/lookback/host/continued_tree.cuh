@@ -50,7 +50,7 @@ template <class T, class Operator>
 class continued_tree {
   using shape = tree_shape<sizeof(T)>;
   static constexpr std::int64_t row = shape::row_elements, tile = shape::tile_elements,
-                                group = shape::group_tiles * tile; // elements
+                                group = group_elements<shape>;
 
 public:
   explicit continued_tree(const Operator &op) : op_(op), tiles_(maybe<T>()) { begin_tile(); }

@@ -12,7 +12,7 @@
 
 #include <lookback/carry/column_carry.cuh>
 #include <lookback/core/checked_axis.cuh>
-#include <lookback/strategy/strategy.cuh>
+#include <lookback/strategy/workspace.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -36,7 +36,6 @@ struct column_layout {
   static column_layout of(const axis &own, std::int64_t band_at_most) {
     using sizes = column_sizes<Problem>;
     const auto parts = [](std::int64_t all, std::int64_t part) { return (all - 1) / part + 1; };
-    const auto less = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
     column_layout all{};
     all.input = places(own, own.input), all.output = places(own, own.output);
     all.outers = own.outer, all.length = own.length, all.columns = own.inner;
@@ -48,25 +47,26 @@ struct column_layout {
                         own.output.length % sizes::vector_slots == 0
                     ? sizes::vector_slots
                     : 1;
-    all.width = static_cast<int>(less(less(widest, own.inner), parts(balanced, slots) * slots));
+    all.width = static_cast<int>(least(least(widest, own.inner), parts(balanced, slots) * slots));
     all.strips_across = parts(own.inner, all.width);
     const std::int64_t rows = parts(own.length, sizes::row_elements), // of a line
         fit = sizes::pairs / all.width;
     all.rows = 1;
     if (all.one_row) {
-      all.rows = static_cast<int>(less(fit, own.outer));
+      all.rows = static_cast<int>(least(fit, own.outer));
     } else {
       while (2 * all.rows <= fit && all.rows < rows && 2 * all.rows <= sizes::shape::tile_rows)
         all.rows *= 2;
     }
     // Rows begin in different banks.
     const int line = all.width * sizes::slot_bytes;
-    all.row_pitch = rounded_up(static_cast<int>(less(own.length, sizes::row_elements)) * line,
-                               sizes::alignment) +
-                    rounded_up(line, sizes::alignment);
+    all.row_pitch =
+        rounded_up(static_cast<int>(least<std::int64_t>(own.length, sizes::row_elements)) * line,
+                   sizes::alignment) +
+        rounded_up(line, sizes::alignment);
     all.strips = all.strips_across * (all.one_row ? parts(own.outer, all.rows) : own.outer);
     all.steps = all.one_row ? 1 : parts(rows, all.rows);
-    all.band = less(band_at_most, all.strips);
+    all.band = least(band_at_most, all.strips);
     all.tiles = parts(rows, sizes::shape::tile_rows);
     all.groups = parts(all.tiles, sizes::shape::group_tiles);
     all.units = multiply_add(all.strips, all.steps, 0);
@@ -105,11 +105,10 @@ public:
       : problem_(problem), layout_(layout), state_(state) {}
 
   LOOKBACK_DEVICE void run() {
-    const auto all = static_cast<unsigned>(layout_.units);
     if constexpr (!Carries) {
-      for (unsigned unit = simt::block_index(); unit < all; unit += simt::block_count())
-        scan_unit(unit, [] {});
+      scan_unit(simt::block_index(), [] {}); // there is a block for each
     } else {
+      const auto all = static_cast<unsigned>(layout_.units);
       auto &shared = simt::shared_memory<storage>();
       drawn_units<state_type> units(state_);
       for (;;) {
@@ -155,7 +154,6 @@ private:
     own.scan(items, prefix, values);
     simt::synchronize_block(); // mutant: column-results
     own.store(here, row_step(layout_.output), layout_.output.line);
-    if constexpr (!Carries) simt::synchronize_block();
   }
 
   /// The place of a unit.
@@ -182,10 +180,10 @@ private:
     const std::int64_t items = layout_.length - row * row_elements; // from here to the end
     const std::int64_t rows =
         layout_.one_row ? layout_.outers - outer : (items - 1) / row_elements + 1;
-    const bool is_full = rows > layout_.rows; // another unit follows
+    const bool is_followed = rows > layout_.rows; // by another unit of the lines
     here.rows = rows < layout_.rows ? static_cast<int>(rows) : layout_.rows;
     here.row_items = layout_.one_row ? static_cast<int>(items) : row_elements;
-    here.last_items = is_full || layout_.one_row
+    here.last_items = is_followed || layout_.one_row
                           ? here.row_items
                           : static_cast<int>(items - std::int64_t{here.rows - 1} * row_elements);
     if constexpr (Carries) {
@@ -196,8 +194,8 @@ private:
       step.tile = row / tile_rows;
       step.first_tile = std::int64_t{strip} * layout_.tiles * layout_.width;
       step.first_group = std::int64_t{strip} * layout_.groups * layout_.width;
-      step.ends_line = !is_full;
-      step.ends_tile = is_full && step.row + layout_.rows == tile_rows;
+      step.ends_line = !is_followed;
+      step.ends_tile = is_followed && step.row + layout_.rows == tile_rows;
     }
     return here;
   }
@@ -238,15 +236,11 @@ struct column_workspace {
     state.next_unit = memory.take<unsigned>(1);
     zeroed = reinterpret_cast<std::uint64_t *>(state.next_unit);
     state.completed = ended_steps<>(memory.take<std::uint32_t>(state_type::sections));
-    char *const row_aggregates = memory.take<char>(of_rows.zeroed);
-    char *const tile_aggregates = memory.take<char>(of_tiles.zeroed);
-    char *const group_aggregates = memory.take<char>(of_groups.zeroed);
-    char *const group_prefixes = memory.take<char>(of_groups.zeroed);
-    zeroed_words = (memory.bytes() - before) / sizeof(std::uint64_t);
-    state.row_aggregates = status_words(row_aggregates, memory.take<char>(of_rows.payload));
-    state.tile_aggregates = status_words(tile_aggregates, memory.take<char>(of_tiles.payload));
-    state.group_aggregates = status_words(group_aggregates, memory.take<char>(of_groups.payload));
-    state.group_prefixes = status_words(group_prefixes, memory.take<char>(of_groups.payload));
+    const std::size_t end =
+        take_status<status_words>(memory, {of_rows, of_tiles, of_groups, of_groups},
+                                  {&state.row_aggregates, &state.tile_aggregates,
+                                   &state.group_aggregates, &state.group_prefixes});
+    zeroed_words = (end - before) / sizeof(std::uint64_t);
   }
 
   state_type state;

@@ -70,7 +70,7 @@ private:
         auto &next = shared.tiles[(i + 1) % stages]; // mutant: reduction-next
         input.template fetch<Aligned>(next, tile + 1, shape::tile_elements);
       }
-      constexpr bool is_last = false; // used by runs only
+      constexpr bool is_last = false; // asked for by selections and runs only
       const warp_rows<Problem, source, rows, true, Aligned> own(
           problem, input, shared.tiles[i % stages], tile, is_last, lane, first_row,
           shape::tile_elements, problem.sink.output);

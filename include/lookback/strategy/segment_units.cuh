@@ -17,6 +17,7 @@
 #include <lookback/carry/ring_state.cuh>
 #include <lookback/core/offset_segments.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
+#include <lookback/strategy/workspace.cuh>
 #include <lookback/tile/packed_segments.cuh>
 
 namespace lookback {
@@ -355,13 +356,10 @@ struct ring_workspace {
     state.next_unit = memory.take<unsigned>(1);
     zeroed = reinterpret_cast<std::uint64_t *>(state.next_unit);
     state.completed = ended_steps<>(memory.take<std::uint32_t>(state_type::sections));
-    char *const tile_aggregates = memory.take<char>(of_tiles.zeroed);
-    char *const group_aggregates = memory.take<char>(of_groups.zeroed);
-    char *const group_prefixes = memory.take<char>(of_groups.zeroed);
-    zeroed_words = (memory.bytes() - before) / sizeof(std::uint64_t);
-    state.tile_aggregates = status_words(tile_aggregates, memory.take<char>(of_tiles.payload));
-    state.group_aggregates = status_words(group_aggregates, memory.take<char>(of_groups.payload));
-    state.group_prefixes = status_words(group_prefixes, memory.take<char>(of_groups.payload));
+    const std::size_t end = take_status<status_words>(
+        memory, {of_tiles, of_groups, of_groups},
+        {&state.tile_aggregates, &state.group_aggregates, &state.group_prefixes});
+    zeroed_words = (end - before) / sizeof(std::uint64_t);
   }
 
   state_type state;

@@ -76,7 +76,7 @@ private:
         maybe<T> prefix;
         if constexpr (Problem::initial_type::exists)
           prefix.set(static_cast<T>(problem_.initial.value));
-        if (v > 0) prefix.append(op, before.through(v - 1));
+        if (v > 0) prefix.append(op, before.through(v - 1)); // mutant: short-left
         scan_vector<Problem::inclusive, E, false>(
             prefix, left < E ? left : E, element, op, [&](int k, const T &scanned, const item &x) {
               to[(v * E + k) * output_step] =
@@ -97,7 +97,8 @@ private:
       construct(values_[0][lane], value);
       LOOKBACK_UNROLL
       for (int s = 0; s < steps; ++s)
-        construct(values_[s + 1][lane], network::value<T>(values_[s], lane, 1 << s, op));
+        construct(values_[s + 1][lane],
+                  network::value<T>(values_[s], lane, 1 << s, op)); // mutant: short-network
     }
     LOOKBACK_DEVICE const T &through(int lane) const { return values_[steps][lane]; }
 

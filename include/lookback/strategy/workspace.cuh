@@ -14,6 +14,19 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// Takes memory for arrays of status words: for all that must be zero, then for payloads. Returns
+/// where the first of the two ends.
+template <class Status, std::size_t Arrays>
+std::size_t take_status(temporary_memory &memory, const status_bytes (&bytes)[Arrays],
+                        Status *const (&arrays)[Arrays]) {
+  char *zeroed[Arrays];
+  for (std::size_t i = 0; i < Arrays; ++i) zeroed[i] = memory.take<char>(bytes[i].zeroed);
+  const std::size_t end = memory.bytes();
+  for (std::size_t i = 0; i < Arrays; ++i)
+    *arrays[i] = Status(zeroed[i], memory.take<char>(bytes[i].payload));
+  return end;
+}
+
 /// The state of `tiles` >= 2 tiles: first everything that must be zero, then payloads, then what is
 /// saved before the scan: the boundary keys, or an initial value that may stand in the output.
 template <class Problem>
@@ -28,13 +41,10 @@ struct workspace {
     const std::size_t before = memory.bytes();
     state.next_tile_id = memory.take<unsigned>(1);
     zeroed = reinterpret_cast<std::uint64_t *>(state.next_tile_id);
-    char *const tile_aggregates = memory.take<char>(of_tiles.zeroed);
-    char *const group_aggregates = memory.take<char>(of_groups.zeroed);
-    char *const group_prefixes = memory.take<char>(of_groups.zeroed);
-    zeroed_words = (memory.bytes() - before) / sizeof(std::uint64_t);
-    state.tile_aggregates = status_words(tile_aggregates, memory.take<char>(of_tiles.payload));
-    state.group_aggregates = status_words(group_aggregates, memory.take<char>(of_groups.payload));
-    state.group_prefixes = status_words(group_prefixes, memory.take<char>(of_groups.payload));
+    const std::size_t end = take_status<status_words>(
+        memory, {of_tiles, of_groups, of_groups},
+        {&state.tile_aggregates, &state.group_aggregates, &state.group_prefixes});
+    zeroed_words = (end - before) / sizeof(std::uint64_t);
     using boundary_type = boundary_of<typename Problem::input_type>;
     if constexpr (boundary_type::exists)
       boundary = memory.take<typename boundary_type::type>(tiles);

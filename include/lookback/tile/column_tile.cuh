@@ -14,7 +14,10 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-constexpr int least(int a, int b) { return a < b ? a : b; }
+template <class Int = int>
+constexpr Int least(Int a, Int b) {
+  return a < b ? a : b;
+}
 constexpr int most(int a, int b) { return a > b ? a : b; }
 constexpr int rounded_up(int a, int unit) { return (a + unit - 1) / unit * unit; }
 

@@ -2,9 +2,9 @@
 // The two passes over a tile of runs whose results are sums of integers, where keys, and values if
 // there are any, wait in shared memory. Sums of integers have the same bits in any order, and
 // subtraction inverts them: the sum of a run is the difference of two prefix sums, one where the
-// run begins and one where the next begins. So rows are scanned without regard to runs, the first
-// element of a run writes the sum of the run before it, and no element needs to know what is behind
-// it. The length of a run is the sum of ones, whose prefix sums are the indices.
+// run begins and one where the next begins. So rows are scanned without regard to runs. The first
+// element of a run leaves its key and its prefix sum in shared memory, and neighbours there give
+// the differences. The length of a run is the sum of ones, whose prefix sums are the indices.
 #pragma once
 
 #include <lookback/tile/runs_tile.cuh>

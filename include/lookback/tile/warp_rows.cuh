@@ -87,8 +87,9 @@ struct warp_rows {
   }
 };
 
-/// Writes the aggregate of a warp's share of a tile, where nobody asks for the prefix of a row
-/// inside it: the last row has it, and the rows before have `none`. Called by the whole warp.
+/// Writes one aggregate for all rows of the warp: to the place of its last row, and `none` to those
+/// of the rows before it. For scans that need the prefix of the warp's first row only. Called by
+/// the whole warp.
 template <class Rows, class T, int TileRows>
 LOOKBACK_DEVICE void write_aggregate(const Rows &rows,
                                      uninitialized_array<T, TileRows> &row_aggregates,
