@@ -12,8 +12,12 @@ TEST_CASE("reduction by key in the pipeline") {
 TEST_CASE("reduction by key: objects") {
   test::reduce_runs<test::owned_interval>(20, 3, test::by_tiles<4>{});
 }
-TEST_CASE("sums of runs") {
+TEST_CASE("sums of runs, gathered in the second pass") {
   test::sum_runs<std::uint32_t, std::int32_t>(
-      40, 4, test::by_pipeline<test::look_ahead_by<5, 2, 4, 8, 2, 2, 2, 2>>{});
+      24, 4, test::by_pipeline<test::look_ahead_by<5, 2, 4, 8, 2, 2, 2, 2>>{});
+}
+TEST_CASE("sums of runs, gathered in the first pass") {
+  test::sum_runs<std::uint32_t, std::int32_t>(
+      16, 4, test::by_pipeline<test::look_ahead_by<5, 2, 3, 8, 2, 2, 2, 1>>{});
 }
 TEST_CASE("three parts") { test::part_in_three<std::uint32_t>(20, 2, test::by_tiles<8>{}); }

@@ -55,6 +55,8 @@ TEST_CASE("lengths of runs") {
 TEST_CASE("sums of runs in the pipeline") {
   using teams = test::look_ahead_by<5, 2, 4, 8, 2, 2, 2, 2>;
   test::sum_runs<std::uint32_t, std::int32_t>(60, 9, test::by_pipeline<teams>{});
+  test::sum_runs<std::uint32_t, std::int32_t>(
+      40, 9, test::by_pipeline<test::look_ahead_by<5, 2, 3, 8, 2, 2, 2, 1>>{});
   test::sum_runs<std::uint32_t, std::int32_t, true>(60, 9, test::by_pipeline<teams>{});
   test::sum_runs<char, std::uint8_t, true>(
       30, 5, test::by_pipeline<test::look_ahead_by<5, 2, 2, 4, 2, 2, 2, 2>>{});

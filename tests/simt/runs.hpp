@@ -84,7 +84,9 @@ void sum_runs(std::uint64_t count, std::size_t tiles, Run run) {
     const std::uint64_t limit = Ones ? 1 : std::is_signed<T>::value ? 1000 : ~std::uint64_t{0};
     for (T &value : values) value = static_cast<T>(Ones ? 1 : one.random() % limit);
     while (keys.size() < n) {
-      const std::size_t length = std::min(1 + one.random() % longest, n - keys.size());
+      // Pairs alone need one place more than there is room for.
+      const std::size_t drawn = longest == 2 ? 2 : 1 + one.random() % longest,
+                        length = std::min(drawn, n - keys.size());
       first_keys.push_back(static_cast<Key>(first_keys.size() % 100));
       std::uint64_t sum = 0;
       for (std::size_t i = 0; i < length; ++i)

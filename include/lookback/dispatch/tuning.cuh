@@ -248,6 +248,19 @@ struct tuned_on_h200 {
   /// and selections of 2^28:  i32: half   partition   i8 half   partition   unique, of 7   of 1000
   ///   8, 16, 2, 2              391         517         150        222          334          279
   ///   8, 16, 4, 2              390         529         142        223          330          268
+  /// The same on an H100, whose memory is slower:
+  ///                    i16: all   clustered   partition   i8: half   partition   i32: partition
+  ///   memcpy               361         270         360        137         181            713
+  ///   8, 16, 2, 2          365         274         367        151         221            718
+  ///   8, 16, 4, 2          380         282         373        161         228            724
+  /// Placing both parts of a partition in the room in one pass, the second of them shifted into
+  /// place when it is stored, took 253 us for i8 there with two teams, and 321 with four.
+  /// Sums of runs (H100), by when their beginnings are gathered, of which only the second leaves
+  /// the second pass with nothing to read but results:
+  ///                  reduce, of 7   of 1000
+  ///   memcpy              811          715
+  ///   second pass         899          765
+  ///   first pass          875          728
   template <class Problem>
   struct pipeline {
     using T = typename Problem::accumulator;
@@ -292,12 +305,15 @@ struct tuned_on_h200 {
     // so the latency of its steps counts; and the more rows a warp has, the less the work that is
     // the same for any number of rows. (Two words a lane and row leave no registers for this.)
     static constexpr bool in_teams = selecting || placing;
-    static constexpr int scanning_teams = !in_teams ? 1 : sizeof(lane_state<Problem>) <= 4 ? 4 : 2;
+    static constexpr int item_bytes = sizeof(typename Problem::item);
+    // Measured: four teams are slower for items of 2 bytes and for partitions.
+    static constexpr bool two_teams =
+        sizeof(lane_state<Problem>) > 4 || item_bytes == 2 || Problem::sink_type::places_rejected;
+    static constexpr int scanning_teams = !in_teams ? 1 : two_teams ? 2 : 4;
     static constexpr int depth_at_most = stages - spare;
     static constexpr int wanted = loads && sizeof(T) > 4 ? 5 : tiles_for(wanted_depth);
     static constexpr int depth =
         (wanted < depth_at_most ? wanted : depth_at_most) / scanning_teams * scanning_teams;
-    static constexpr int item_bytes = sizeof(typename Problem::item);
     static constexpr int loads_at_once = item_bytes <= 4 ? 16 : item_bytes <= 8 ? 8 : 4;
     static constexpr look_ahead_tuning value{stages,
                                              in_flight,

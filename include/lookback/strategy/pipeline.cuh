@@ -345,6 +345,7 @@ private:
       // overwrite with results.
       if constexpr (selects<Problem> || places_runs<Problem>) simt::synchronize_warp();
       if (arrives) simt::arrive(shared_.reduced[at.stage]); // mutant: reduced-arrive
+      gather_results(own, vectors);
     }
   }
 

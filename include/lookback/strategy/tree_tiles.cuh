@@ -108,13 +108,17 @@ public:
       return exchange.from(row_prefixes[0], row > 0 ? row - 1 : 0, lane < full_rows);
     };
     if (LOOKBACK_LIKELY(fast)) {
-      if constexpr (some_fast)
+      if constexpr (some_fast) {
+        gather_results(own_fast, vector_prefixes);
         scan_rows<Carry::is_alone>(own_fast, prefix, row_prefix, vector_prefixes,
                                    fast_rows::full ? vectors : as_vectors(problem), op, exchange);
+      }
     } else {
-      if constexpr (some_other)
+      if constexpr (some_other) {
+        gather_results(own, vector_prefixes);
         scan_rows<Carry::is_alone>(own, prefix, row_prefix, vector_prefixes, as_vectors(problem),
                                    op, exchange);
+      }
     }
   }
 

@@ -142,7 +142,7 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
                   run_prefix<T>{static_cast<T>(open), starts[Count]});
 }
 
-/// The second pass over the rows of a warp.
+/// The results of the rows of a warp.
 template <class Rows, class Kept, class T>
 class placed_sums {
   using sum = unsigned_sum<T>;
@@ -164,30 +164,65 @@ class placed_sums {
     key first;
     sum before;
   };
-  /// Beginnings for which there is room in the place of the keys, less one for that of the run
-  /// before them.
+  /// Beginnings for which there is room in the place of the keys. The last key stays: the warp of
+  /// the next rows reads it.
   static constexpr unsigned room_items =
-      count * shape::row_elements * sizeof(key) / sizeof(beginning) - 1;
+      (count * shape::row_elements - 1) * sizeof(key) / sizeof(beginning); // mutant: room-last
+
+  /// Whether beginnings are gathered in the first pass: the second is then soon done with a tile
+  /// whose prefix it has waited for. (The keys of more rows would take too many registers there.)
+  static constexpr bool early = count <= 4;
 
 public:
-  /// `before`: runs that begin to the left of the warp's share. `open`: the sum, up to the share,
-  /// of the run that is open where the share begins.
-  LOOKBACK_DEVICE placed_sums(const Rows &rows, std::uint64_t before, sum open,
-                              const kept_type &kept)
-      : rows_(rows), before_(before), open_(open), kept_(kept),
+  LOOKBACK_DEVICE placed_sums(const Rows &rows, const kept_type &kept)
+      : rows_(rows), kept_(kept),
         begun_(simt::broadcast(kept[count - 1].heads().through(), simt::warp_threads - 1)) {}
 
   /// Runs that begin in the share.
   LOOKBACK_DEVICE unsigned begun() const { return begun_; }
 
-  LOOKBACK_DEVICE void run() const {
+  /// Ends the first pass: gathers the beginnings of runs if that is to be done early.
+  LOOKBACK_DEVICE void end_first_pass() const {
+    if (early && begun_ > 0 && has_room()) gather();
+  }
+  /// The second pass. `before`: runs that begin to the left of the warp's share. `open`: the sum,
+  /// up to the share, of the run that is open where the share begins.
+  LOOKBACK_DEVICE void store(std::uint64_t before, sum open) const {
     // The sum of the share before the newest run: negative, while that run began before the share.
-    auto newest = static_cast<sum>(0 - open_);
-    if (begun_ > 0) newest = Rows::aligned ? through_room(newest) : one_by_one(newest);
-    store_last(newest);
+    auto newest = static_cast<sum>(0 - open);
+    if (begun_ > 0) newest = store_all(before, newest);
+    store_last(before, newest);
   }
 
 private:
+  LOOKBACK_DEVICE sum store_all(std::uint64_t before, sum newest) const {
+    if (!Rows::aligned) return one_by_one(before, newest);
+    if (!LOOKBACK_LIKELY(has_room())) return in_rounds(before, newest);
+    if (!early) gather();
+    return store_gathered(before, begun_, newest);
+  }
+  /// Rows that are not aligned share 16 bytes with those of other warps, so their keys cannot be
+  /// replaced.
+  LOOKBACK_DEVICE bool has_room() const { return Rows::aligned && begun_ <= room_items; }
+  LOOKBACK_DEVICE beginning *room() const {
+    return reinterpret_cast<beginning *>(
+        rows_.source.template row_of<true, keys>(rows_.stage, rows_.first_row));
+  }
+  /// Gathers the beginnings of all runs in the place of the warp's keys, so that each is beside the
+  /// one before it.
+  LOOKBACK_DEVICE void gather() const {
+    lane_vector<key, E> firsts[count];
+    read_keys(firsts);
+    put<true>(firsts, 0);
+  }
+  LOOKBACK_DEVICE void read_keys(lane_vector<key, E> (&firsts)[count]) const {
+    LOOKBACK_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const auto vector = rows_.read(i, rows_.lane_items(i));
+      LOOKBACK_UNROLL
+      for (int k = 0; k < E; ++k) firsts[i].set(k, vector.key_of(k));
+    }
+  }
   /// Calls take(k, before) for every head of a lane's vector, with the sum of the share before it.
   template <class Vector, class Take>
   LOOKBACK_DEVICE void for_heads(const Vector &vector, int i, Take take) const {
@@ -209,7 +244,7 @@ private:
   }
   /// The lane of the last item of all stores the sum of the last run. `newest`: the sum of the
   /// share before that run.
-  LOOKBACK_DEVICE void store_last(sum newest) const {
+  LOOKBACK_DEVICE void store_last(std::uint64_t before, sum newest) const {
     const int last = rows_.last_of_all();
     if (last < 0) return;
     LOOKBACK_UNROLL
@@ -221,62 +256,59 @@ private:
       LOOKBACK_UNROLL
       for (int k = 0; k < E; ++k)
         if (k < items) through = static_cast<sum>(through + static_cast<sum>(vector.value_of(k)));
-      const auto run = static_cast<std::ptrdiff_t>(before_ + begun_) - 1;
+      const auto run = static_cast<std::ptrdiff_t>(before + begun_) - 1;
       rows_.problem.sink.output.lasts()[run] =
           static_cast<T>(through - newest); // mutant: sums-last
     }
   }
 
-  /// Gathers the beginnings of runs in the place of the warp's keys, so that each is beside the one
-  /// before it. Returns the sum of the share before the last run.
-  LOOKBACK_DEVICE sum through_room(sum newest) const {
-    lane_vector<key, E> firsts[count];
-    LOOKBACK_UNROLL
-    for (int i = 0; i < count; ++i) {
-      const auto vector = rows_.read(i, rows_.lane_items(i));
-      LOOKBACK_UNROLL
-      for (int k = 0; k < E; ++k) firsts[i].set(k, vector.key_of(k));
-    }
-    if (LOOKBACK_LIKELY(begun_ <= room_items)) return store_some<true>(firsts, 0, newest);
-    for (unsigned from = 0; from < begun_; from += room_items)
-      newest = store_some<false>(firsts, from, newest);
-    return newest;
-  }
-  /// Stores the runs from `from` on for which there is room; `All`: those of all heads.
+  /// Puts the beginnings of the runs from `from` on for which there is room into their places.
+  /// `All`: those of all heads.
   template <bool All>
-  LOOKBACK_DEVICE sum store_some(const lane_vector<key, E> (&firsts)[count], unsigned from,
-                                 sum newest) const {
-    auto *const room = reinterpret_cast<beginning *>(
-        rows_.source.template row_of<true, keys>(rows_.stage, rows_.first_row));
-    const unsigned some = All || begun_ - from < room_items ? begun_ - from : room_items;
+  LOOKBACK_DEVICE void put(const lane_vector<key, E> (&firsts)[count], unsigned from) const {
     simt::synchronize_warp(); // every lane has read what is there // mutant: beginnings-reuse
-    if (rows_.lane == 0) room[0].before = newest;
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
       unsigned rank = kept_[i].heads().before() - from;
-      beginning *to = room + 1 + static_cast<int>(rank);
+      beginning *to = room() + static_cast<int>(rank);
       for_heads(rows_.read(i, rows_.lane_items(i)), i, [&](int k, sum before) {
-        if (All || rank++ < some) construct(*to, beginning{firsts[i].get(k), before});
+        if (All || rank++ < room_items) construct(*to, beginning{firsts[i].get(k), before});
         ++to;
       });
     }
+  }
+  /// Stores `some` runs whose beginnings have been put into their places. `rank`: of the first of
+  /// them. Returns the sum of the share before the last run.
+  LOOKBACK_DEVICE sum store_gathered(std::uint64_t rank, unsigned some, sum newest) const {
+    const beginning *const begun = room();
     simt::synchronize_warp(); // mutant: beginnings-results
-    const auto to = static_cast<std::ptrdiff_t>(before_ + from);
+    const auto to = static_cast<std::ptrdiff_t>(rank);
     const auto firsts_to = simt::in_register(rows_.problem.sink.output.firsts() + to);
     const auto lasts_to = simt::in_register(rows_.problem.sink.output.lasts() + (to - 1));
     const unsigned none = to == 0 ? 1 : 0; // no run is before the first of all
     LOOKBACK_ROLLED
     for (unsigned j = static_cast<unsigned>(rows_.lane); j < some; j += simt::warp_threads) {
-      const beginning own = room[1 + j];
+      const beginning own = begun[j];
+      const sum previous = j > 0 ? begun[j - 1].before : newest;
       firsts_to[j] = own.first;
-      if (j >= none) lasts_to[j] = static_cast<T>(own.before - room[j].before); // mutant: sums-none
+      if (j >= none) lasts_to[j] = static_cast<T>(own.before - previous); // mutant: sums-none
     }
-    return room[some].before;
+    return begun[some - 1].before;
+  }
+  /// There are more beginnings than there is room for.
+  LOOKBACK_DEVICE sum in_rounds(std::uint64_t before, sum newest) const {
+    lane_vector<key, E> firsts[count];
+    read_keys(firsts);
+    for (unsigned from = 0; from < begun_; from += room_items) {
+      put<false>(firsts, from);
+      const unsigned left = begun_ - from;
+      newest = store_gathered(before + from, left < room_items ? left : room_items, newest);
+    }
+    return newest;
   }
 
-  /// The same without gathering: rows that are not aligned share 16 bytes with those of other
-  /// warps, so their keys cannot be replaced.
-  LOOKBACK_DEVICE sum one_by_one(sum newest) const {
+  /// Without gathering.
+  LOOKBACK_DEVICE sum one_by_one(std::uint64_t before_share, sum newest) const {
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
       const auto vector = rows_.read(i, rows_.lane_items(i));
@@ -286,7 +318,7 @@ private:
       for_heads(vector, i, [&](int, sum before) { last = before; });
       const sum beside = simt::shuffle(last, below != 0 ? simt::highest_bit(below) : 0);
       sum previous = below != 0 ? beside : newest; // mutant: sums-beside
-      std::uint64_t rank = before_ + kept_[i].heads().before();
+      std::uint64_t rank = before_share + kept_[i].heads().before();
       for_heads(vector, i, [&](int k, sum before) {
         store(rank++, vector.key_of(k), static_cast<sum>(before - previous));
         previous = before;
@@ -298,11 +330,16 @@ private:
   }
 
   const Rows &rows_;
-  const std::uint64_t before_;
-  const sum open_;
   const kept_type &kept_;
   const unsigned begun_;
 };
+
+/// Called between the passes, by all lanes of the warp, which have read the keys of its rows.
+template <class Rows, class T, int E, bool Ones, int Count>
+LOOKBACK_DEVICE void gather_results(const Rows &rows,
+                                    const uninitialized_array<kept_sum<T, E, Ones>, Count> &kept) {
+  placed_sums<Rows, kept_sum<T, E, Ones>, T>(rows, kept).end_first_pass();
+}
 
 /// Places the results of the warp's rows, from the prefix of the tile, from `row_prefix(row)`,
 /// which returns R(row - 1), and from what the lanes remember. The warp of the last element writes
@@ -319,8 +356,8 @@ LOOKBACK_DEVICE void scan_rows(const Rows &rows, const maybe<run_prefix<T>> &pre
   auto open = static_cast<sum>(above.value);
   if (above.runs == 0) open = static_cast<sum>(open + static_cast<sum>(left.value));
   const std::uint64_t before = left.runs + above.runs;
-  const placed_sums<Rows, kept_sum<T, E, Ones>, T> placed(rows, before, open, kept);
-  placed.run();
+  const placed_sums<Rows, kept_sum<T, E, Ones>, T> placed(rows, kept);
+  placed.store(before, open);
   if (rows.last_of_all() >= 0 && rows.lane == 0)
     rows.problem.sink.set_number(before + placed.begun()); // mutant: sums-total
 }

@@ -87,6 +87,11 @@ struct warp_rows {
   }
 };
 
+/// What remains to be done of the first pass over a tile once other warps have its aggregates: for
+/// most problems nothing.
+template <class Rows, class Kept>
+LOOKBACK_DEVICE void gather_results(const Rows &, const Kept &) {}
+
 /// Writes one aggregate for all rows of the warp: to the place of its last row, and `none` to those
 /// of the rows before it. For scans that need the prefix of the warp's first row only. Called by
 /// the whole warp.
