@@ -48,10 +48,12 @@ def show(head, body, left):
     table.show(head, body, True, left)
 
 
-def heading(title, file=None):
+def heading(title, *files):
     print(f"## {title}\n")
-    if file:
-        source = provenance()[file]
+    for file in files:
+        source = provenance().get(file)
+        if not source:
+            sys.exit(f"provenance.csv: no row for {file}")
         print(
             f"[{file}](results/{file}), commit {source['commit']}, {source['machine']}, "
             f"{source['software']}\n"
@@ -155,8 +157,9 @@ def beside(file, suffix):
 
 
 def comparison(title, file):
-    heading(title, file)
-    times, _ = table.read(RESULTS / file, *beside(file, "_torch.csv"))
+    torch = beside(file, "_torch.csv")
+    heading(title, file, *(path.name for path in torch))
+    times, _ = table.read(RESULTS / file, *torch)
     subsection("Geometric means by call", *table.means_table(times), left=1)
     subsection("Worst cell of each call", *worst_cells(times), left=1)
     subsection("Cells in which another scan is faster", *slower_cells(times), left=2)
