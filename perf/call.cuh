@@ -31,13 +31,15 @@ constexpr const char *type_name() {
   }
 }
 
-/// The class of CUB and of lookback that has a call.
+/// The class of CUB and of lookback that has a call, or the call where they differ.
 enum class door {
   device_scan,
   device_select,
   device_partition,
   device_reduce,
-  device_run_length_encode
+  device_run_length_encode,
+  device_segmented_scan,
+  offsets_from_counts
 };
 
 /// What a call inherits, and what it may hide with its own: elements, names, second arrays,
@@ -53,6 +55,7 @@ struct call {
   static constexpr bool has_count = false; // whether the call writes the number of results
   /// Whether the call specifies only as many results as the number that it writes.
   static constexpr bool is_compacted = false;
+  static constexpr int further_results = 0; // beyond one for each element
   static constexpr int shift =
       0; // elements by which input and output are off their aligned address
   static constexpr bool has_run_to_run = false; // whether CUB's run-to-run mode is compared as well

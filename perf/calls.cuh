@@ -33,6 +33,36 @@ struct inclusive_sum_misaligned : inclusive_sum<int> {
   static constexpr int shift = 1;
 };
 
+/// n + 1 offsets from n counts.
+struct offsets_from_counts : call<int> {
+  static constexpr const char *name = "offsets_from_counts";
+  static constexpr door through = door::offsets_from_counts;
+  static constexpr int further_results = 1;
+  static constexpr long long largest_input = 1LL << 30;
+
+  static __device__ int element(long long, std::uint64_t random) {
+    return static_cast<int>(random % 8);
+  }
+
+  template <class DeviceScan>
+  static cudaError_t invoke(void *temporary, std::size_t &size, operands<int, int> o) {
+    return DeviceScan::OffsetsFromCounts(temporary, size, o.in, o.out, o.n);
+  }
+};
+
+/// Offsets by a library without that call: a zero, and the sums behind it.
+template <class DeviceScan>
+struct offsets_by {
+  static cudaError_t OffsetsFromCounts(void *temporary, std::size_t &size, const int *counts,
+                                       int *offsets, long long n) {
+    if (temporary != nullptr) {
+      const cudaError_t status = cudaMemsetAsync(offsets, 0, sizeof *offsets);
+      if (status != cudaSuccess) return status;
+    }
+    return DeviceScan::InclusiveSum(temporary, size, counts, offsets + 1, n);
+  }
+};
+
 /// For lookback, only the device knows the number of items; for CUB, the host does.
 struct inclusive_sum_device_count : inclusive_sum<int> {
   static constexpr const char *name = "inclusive_sum_device_count";
@@ -266,6 +296,7 @@ void add_inclusive_sum_by_key(std::vector<cell> &cells);
 void add_exclusive_sum_i8_to_i32(std::vector<cell> &cells);
 void add_transform_inclusive_sum(std::vector<cell> &cells);
 void add_inclusive_sum_device_count(std::vector<cell> &cells);
+void add_offsets_from_counts(std::vector<cell> &cells);
 void add_inclusive_sum_through_iterators(std::vector<cell> &cells);
 void add_inclusive_scan_of_integers(std::vector<cell> &cells);
 void add_wall_inclusive_sum(std::vector<cell> &cells);

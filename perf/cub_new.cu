@@ -2,12 +2,14 @@
 // Compiled with the CCCL of LOOKBACK_PERF_CCCL_DIR ahead of the toolkit's.
 #include "calls.cuh"
 #include "cub_new.cuh"
+#include "segment_calls.cuh"
 #include "selection_calls.cuh"
 
 #include <cub/device/device_partition.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_run_length_encode.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_segmented_scan.cuh>
 #include <cub/device/device_select.cuh>
 
 #include <cuda/execution>
@@ -40,6 +42,14 @@ struct newer_cub<perf::door::device_reduce> {
 template <>
 struct newer_cub<perf::door::device_run_length_encode> {
   using type = cub::DeviceRunLengthEncode;
+};
+template <>
+struct newer_cub<perf::door::device_segmented_scan> {
+  using type = cub::DeviceSegmentedScan;
+};
+template <>
+struct newer_cub<perf::door::offsets_from_counts> {
+  using type = perf::offsets_by<cub::DeviceScan>;
 };
 
 /// A memory resource for CUB's calls with an environment, which ask it for temporary storage at
@@ -120,6 +130,7 @@ template struct cub_new<inclusive_affine>;
 template struct cub_new<inclusive_sum_by_key_7>;
 template struct cub_new<inclusive_sum_by_key_1000>;
 template struct cub_new<inclusive_sum_device_count>;
+template struct cub_new<offsets_from_counts>;
 template struct cub_new<exclusive_sum_i8_to_i32>;
 template struct cub_new<transform_inclusive_sum>;
 template struct cub_new<inclusive_sum_counting_transform>;
@@ -161,6 +172,12 @@ template struct cub_new<reduce_by_key_7>;
 template struct cub_new<reduce_by_key_1000>;
 template struct cub_new<run_length_encode_7>;
 template struct cub_new<run_length_encode_1000>;
+template struct cub_new<segmented_sum<std::int32_t>>;
+template struct cub_new<segmented_sum<float>>;
+template struct cub_new<segmented_sum<double>>;
+template struct cub_new<axis_sum<std::int32_t>>;
+template struct cub_new<axis_sum<float>>;
+template struct cub_new<axis_sum<__nv_bfloat16>>;
 
 template struct cub_run_to_run<inclusive_sum<float>>;
 template struct cub_run_to_run<inclusive_sum<double>>;

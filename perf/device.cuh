@@ -61,16 +61,21 @@ void check_output(std::size_t first, std::size_t last, const std::function<void(
 /// the device's memory.
 bool fits(long long bytes);
 
+/// 64 random bits, others for each number.
+inline __device__ std::uint64_t random_bits(std::uint64_t seed, std::uint64_t number) {
+  std::uint64_t bits = seed + number * 0x9e3779b97f4a7c15u;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+  return bits ^ (bits >> 31);
+}
+
 template <class Values>
 __global__ void fill(typename Values::input *values, long long n, std::uint64_t seed) {
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n;
        i += stride) {
     const auto number = static_cast<std::uint64_t>(i / Values::drawn_together);
-    std::uint64_t bits = seed + number * 0x9e3779b97f4a7c15u;
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-    values[i] = Values::element(i, bits ^ (bits >> 31));
+    values[i] = Values::element(i, random_bits(seed, number));
   }
 }
 
@@ -81,10 +86,11 @@ void fill_values(typename Values::input *values, long long n, std::uint64_t numb
   check(cudaGetLastError());
 }
 
-/// Bytes of n results of each kind.
+/// Bytes of the results of n elements, or of as many as are kept.
 template <class Call>
 constexpr std::size_t result_bytes(long long n) {
-  return n * (sizeof(typename Call::output) + (Call::has_second_output ? sizeof(int) : 0));
+  return (n + Call::further_results) *
+         (sizeof(typename Call::output) + (Call::has_second_output ? sizeof(int) : 0));
 }
 
 /// Bytes of the output of n elements.
@@ -141,25 +147,35 @@ operands_of<Call> prepare_operands(long long n) {
   return o;
 }
 
-/// Checks `contender(operands)` against the toolkit's CUB on the same input.
-template <class Call, class Contender>
-void check_against_cub(const operands_of<Call> &o, Contender contender) {
-  using cub = typename libraries<Call::through>::cub;
-  operands_of<Call> reference = o;
-  set_output<Call>(reference, memory().expected);
+/// Checks `contender(operands)` against `reference(operands)` on the same input.
+template <class Call, class Reference, class Contender>
+void check_against(Reference reference, const operands_of<Call> &o, Contender contender) {
+  operands_of<Call> expected = o;
+  set_output<Call>(expected, memory().expected);
   check_output(
       Call::shift * sizeof(*o.out), output_bytes<Call>(o.n),
-      [reference] {
-        std::size_t size = 0;
-        check(Call::template invoke<cub>(nullptr, size, reference));
-        void *temporary = memory().reference_temporary.reserve(size);
-        check(Call::template invoke<cub>(temporary, size, reference));
-        clear_unspecified<Call>(reference);
+      [reference, expected] {
+        reference(expected);
+        clear_unspecified<Call>(expected);
       },
       [contender, o] {
         contender(o);
         clear_unspecified<Call>(o);
       });
+}
+
+/// Checks `contender(operands)` against the toolkit's CUB on the same input.
+template <class Call, class Contender>
+void check_against_cub(const operands_of<Call> &o, Contender contender) {
+  using cub = typename libraries<Call::through>::cub;
+  check_against<Call>(
+      [](const operands_of<Call> &expected) {
+        std::size_t size = 0;
+        check(Call::template invoke<cub>(nullptr, size, expected));
+        void *temporary = memory().reference_temporary.reserve(size);
+        check(Call::template invoke<cub>(temporary, size, expected));
+      },
+      o, contender);
 }
 
 using timer = double (*)(const std::function<void()> &);
@@ -174,21 +190,30 @@ timed_run in_turn(Invoke invoke, const Operands &o, timer time) {
   };
 }
 
+/// Timed runs on `o` of `phase(temporary, size, operands)`, the call in CUB's two phases, after
+/// `checks(operands, invoke)` has checked it.
+template <class Phase, class Operands, class Check>
+timed_run two_phase_runs(Phase phase, const Operands &o, Check checks, timer time) {
+  std::size_t size = 0;
+  check(phase(nullptr, size, o));
+  void *temporary = memory().temporary.reserve(size);
+  const auto invoke = [phase, temporary, size](const Operands &operands) {
+    std::size_t given = size;
+    check(phase(temporary, given, operands));
+  };
+  checks(o, invoke);
+  return in_turn(invoke, o, time);
+}
+
 /// A contender whose `phase(temporary, size, operands)` is the call in CUB's two phases.
 template <class Call, class Phase>
 std::function<timed_run()> two_phase_call(Phase phase, long long n,
                                           timer time = event_microseconds) {
-  return [phase, n, time]() -> timed_run {
-    const auto o = prepare_operands<Call>(n);
-    std::size_t size = 0;
-    check(phase(nullptr, size, o));
-    void *temporary = memory().temporary.reserve(size);
-    const auto invoke = [phase, temporary, size](const auto &operands) {
-      std::size_t given = size;
-      check(phase(temporary, given, operands));
-    };
-    check_against_cub<Call>(o, invoke);
-    return in_turn(invoke, o, time);
+  return [phase, n, time] {
+    return two_phase_runs(
+        phase, prepare_operands<Call>(n),
+        [](const operands_of<Call> &o, const auto &invoke) { check_against_cub<Call>(o, invoke); },
+        time);
   };
 }
 
@@ -241,7 +266,22 @@ long long bytes_moved(long long n) {
 struct contender {
   std::string name;
   std::function<timed_run()> prepare;
+  int most_repetitions = 5;
 };
+
+/// The contenders of one call, type and size, in which `bytes` are read and written.
+inline void add_contenders(std::vector<cell> &cells, const std::string &call,
+                           const std::string &type, long long n, long long bytes,
+                           const std::vector<contender> &all, timer time = event_microseconds) {
+  // The longer a run, the less it scatters; of the longest, drawing and checking the input takes
+  // most of the time.
+  // Times of whole calls scatter with what else the host does: by 2 us of 20, as a median of 45.
+  const int runs = (bytes < (64 << 20) ? 9 : 3) * (time == wall_microseconds ? 5 : 1);
+  const int repetitions = bytes < (1LL << 30) ? 5 : 3;
+  for (const contender &c : all)
+    cells.push_back(
+        {c.name, call, type, n, bytes, c.prepare, std::min(repetitions, c.most_repetitions), runs});
+}
 
 /// The contenders of LOOKBACK_PERF_CCCL_DIR; none where that is not set.
 template <class Call>
@@ -274,13 +314,7 @@ void add_sizes(std::vector<cell> &cells, timer time, Contenders contenders) {
     std::vector<contender> all = contenders(n);
     for (contender &c : newer_cub<Call>(n, time)) all.push_back(std::move(c));
     all.push_back({"memcpy", memcpy_of<Call>(bytes, time)});
-    // The longer a run, the less it scatters; of the longest, drawing and checking the input takes
-    // most of the time.
-    // Times of whole calls scatter with what else the host does: by 2 us of 20, as a median of 45.
-    const int runs = (bytes < (64 << 20) ? 9 : 3) * (time == wall_microseconds ? 5 : 1);
-    const int repetitions = bytes < (1LL << 30) ? 5 : 3;
-    for (const contender &c : all)
-      cells.push_back({c.name, Call::name, Call::type(), n, bytes, c.prepare, repetitions, runs});
+    add_contenders(cells, Call::name, Call::type(), n, bytes, all, time);
   }
 }
 

@@ -17,14 +17,14 @@ import matplotlib.pyplot as pyplot
 INK, FAINT = "#333333", "#b8b8b8"
 
 
-def new_axes(title, subtitle, size=(10, 6)):
-    """One panel over the number of elements."""
+def new_axes(title, subtitle, size=(10, 6), label="elements"):
+    """One panel over numbers of elements."""
     figure, axes = pyplot.subplots(figsize=size, layout="constrained")
     axes.set_title(title, loc="left", fontsize=14, color=INK, pad=26)
     axes.annotate(subtitle, (0, 1), xycoords="axes fraction", xytext=(0, 10),
                   textcoords="offset points", fontsize=10, color="#666666")
     axes.set_xscale("log", base=2)
-    axes.set_xlabel("elements", color=INK)
+    axes.set_xlabel(label, color=INK)
     axes.grid(axis="y", color="#e6e6e6", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)

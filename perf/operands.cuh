@@ -30,13 +30,15 @@ private:
 
 template <class In, class Out, class Second = int>
 struct operands {
-  const Second *second; // keys, indices, addends, flags; null unless the call reads a second array
+  const Second
+      *second; // keys, indices, addends, flags, offsets; null unless the call reads a second array
   const In *in;
   Out *out;
   int *second_out;  // keys or lengths; null unless the call writes a second array
   long long *count; // null unless the call writes the number of results
   long long n;
   places inputs, seconds;
+  long long segments = 0; // 0 unless the call scans segments
 
   /// The same values at the place for `run`.
   operands of_run(unsigned run) const {

@@ -27,6 +27,7 @@ OTHER_SCANS = "cub", "cub_new", "thrust"  # in their default modes
 CALL_GROUPS = {"aligned calls": "", "by key": "by_key", "misaligned": "misaligned",
                "iterators": "_(counting_transform|zip_transform|reverse|permutation)$",
                "structs of 12 bytes and more": "_bytes$",
+               "offsets": "^offsets_", "segments": "^segmented_sum_", "lines of arrays": "^axis_sum_",
                "selections": "^(select|partition|unique|reduce_by_key|run_length_encode)_"}
 
 
@@ -47,10 +48,12 @@ def show(head, body, left):
     table.show(head, body, True, left)
 
 
-def heading(title, file=None):
+def heading(title, *files):
     print(f"## {title}\n")
-    if file:
-        source = provenance()[file]
+    for file in files:
+        source = provenance().get(file)
+        if not source:
+            sys.exit(f"provenance.csv: no row for {file}")
         print(
             f"[{file}](results/{file}), commit {source['commit']}, {source['machine']}, "
             f"{source['software']}\n"
@@ -147,9 +150,16 @@ def subsection(title, head, body, left):
     show(head, body, left)
 
 
+def beside(file, suffix):
+    """The kept rows that another program has measured in the same cells, if there are any."""
+    path = RESULTS / f"{pathlib.Path(file).stem}{suffix}"
+    return [path] if path.exists() else []
+
+
 def comparison(title, file):
-    heading(title, file)
-    times, _ = table.read(RESULTS / file)
+    torch = beside(file, "_torch.csv")
+    heading(title, file, *(path.name for path in torch))
+    times, _ = table.read(RESULTS / file, *torch)
     subsection("Geometric means by call", *table.means_table(times), left=1)
     subsection("Worst cell of each call", *worst_cells(times), left=1)
     subsection("Cells in which another scan is faster", *slower_cells(times), left=2)
@@ -174,6 +184,9 @@ def gpu_section(file, floor):
         subsection(title, head,
                    body + [["all", "", "", "", "", "", f"{reached} of {len(outcomes)} reached"]],
                    left=len(head))
+    for picture in beside(file, "_segments.png"):
+        print(f"### Segmented sums\n\n![Speed of segmented sums as a share of memcpy's, lookback and "
+              f"CUB, by the length of the segments](results/{picture.name})\n")
     all_cells(times)
 
 

@@ -14,14 +14,15 @@ OURS = "lookback"
 COPY = "memcpy"
 
 
-def read(path):
+def read(*paths):
     """Median microseconds by (call, type, elements) and contender, and the device's name."""
     times, devices = {}, set()
-    with open(path, newline="") as file:
-        for row in csv.DictReader(file):
-            key = row["call"], row["type"], int(row["elements"])
-            times.setdefault(key, {})[row["contender"]] = float(row["us_median"])
-            devices.add(row["gpu"])
+    for path in paths:
+        with open(path, newline="") as file:
+            for row in csv.DictReader(file):
+                key = row["call"], row["type"], int(row["elements"])
+                times.setdefault(key, {})[row["contender"]] = float(row["us_median"])
+                devices.add(row["gpu"])
     return times, ", ".join(sorted(devices))
 
 

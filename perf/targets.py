@@ -3,6 +3,7 @@
 """Prints which targets of speed on an H200 the rows of a comparison reach."""
 
 import argparse
+import math
 import sys
 from typing import List, NamedTuple, Optional, Tuple
 
@@ -24,6 +25,15 @@ SELECTIONS = [(call, kind, 1 << exponent)
               for calls, kinds in ((BY_ITEM, ("i8", "i16", "i32", "i64")), (BY_SEGMENT, ("i32", )))
               for call in calls for kind in kinds for exponent in range(10, 32, 2)
               if exponent <= 28 or BYTES[kind] <= 2]
+
+SEGMENTED = 1 << 27  # elements of all segments
+SHORT_SEGMENTS = ("4", )
+LONG_SEGMENTS = (*(str(1 << e) for e in (4, 6, 8, 10, 12, 16, 20, 27)), "half_in_one", "power_law")
+K, M = 1 << 10, 1 << 20
+LARGE_AXES = [(1, 128 * M, 1), (M, 32, 1), (64 * K, K, 1), (K, 64 * K, 1), (16 * M, 4, 1),
+              (16, 4 * M, 1), (1, M, 32), (1, 64 * K, K), (1, K, 64 * K), (1, 4 * M, 16)]
+SMALL_AXES = [(4 * K, 4 * K, 1), (1, M, 2), (1, 4 * K, 4 * K)]
+OFFSETS = [("offsets_from_counts", "i32", 1 << exponent) for exponent in range(10, 30, 2)]
 
 RUN_TO_RUN = [(call, kind, 1 << exponent) for call in SUMS for kind in ("f32", "f64")
               for exponent in range(10, 32, 2)]
@@ -64,8 +74,8 @@ class Target(NamedTuple):
 
 def add_sums(times):
     """Adds our time of the inclusive sum to the rows of the same type and size: of misaligned sums
-    as contender `aligned`, of selections as contender `inclusive_sum`."""
-    names = dict.fromkeys((call for call, _, _ in SELECTIONS), "inclusive_sum")
+    as contender `aligned`, of selections and offsets as contender `inclusive_sum`."""
+    names = dict.fromkeys((call for call, _, _ in SELECTIONS + OFFSETS), "inclusive_sum")
     names.update((call, "aligned") for call, _, _ in times if call.startswith(MISALIGNED))
     for (call, kind, elements), row in times.items():
         ours = times.get(("inclusive_sum", kind, elements), {}).get(table.OURS)
@@ -113,6 +123,39 @@ def selection_targets():
                  beside=("cub", ))
 
 
+def axis_cells(shapes, *kinds):
+    return [("axis_sum_" + "x".join(map(str, shape)), kind, math.prod(shape)) for shape in shapes
+            for kind in kinds]
+
+
+def has_newer_cub(cell):
+    """CUB sums rows, as segments, but no columns."""
+    return not cell[0].startswith("axis_sum_") or cell[0].endswith("x1")
+
+
+def segment_targets():
+    """The targets of segments, of the lines of arrays and of offsets."""
+    for title, which, kinds, bound in (
+        ("segments of 16 and more", LONG_SEGMENTS, ("i32", ), 0.9),
+        ("segments of 16 and more", LONG_SEGMENTS, ("f32", "f64"), 0.8),
+        ("segments of 4", SHORT_SEGMENTS, ("i32", ), 0.6),
+        ("segments of 4", SHORT_SEGMENTS, ("f32", "f64"), 0.5)):
+        yield Target(f"{title}, {', '.join(kinds)}", bound, table.COPY,
+                     [(f"segmented_sum_{name}", kind, SEGMENTED) for name in which
+                      for kind in kinds], beside=("cub_new", ))
+    for kinds, bound in (("i32", ), 0.9), (("f32", "bf16"), 0.85):
+        yield Target(f"lines of large arrays, {', '.join(kinds)}", bound, table.COPY,
+                     axis_cells(LARGE_AXES, *kinds), beside=("cub_new", "torch"))
+    small, every = (axis_cells(axes, "i32", "f32", "bf16")
+                    for axes in (SMALL_AXES, LARGE_AXES + SMALL_AXES))
+    yield Target("columns of 1M x 2, rows and columns of 4096 x 4096", 0.6, table.COPY, small,
+                 beside=("cub_new", "torch"))
+    yield Target("lines of arrays, every cell", 1, "torch", every)
+    yield Target("offsets_from_counts, every cell", 1, "cub", OFFSETS)
+    yield Target("offsets_from_counts, beside the sums", 0.97, "inclusive_sum", OFFSETS,
+                 beside=("cub", ))
+
+
 def targets(times):
     """All targets, for the calls that are in the rows."""
     large = [cell for cell in GRID if cell[2] * BYTES[cell[1]] >= 1 << 30]
@@ -143,7 +186,8 @@ def targets(times):
                  beside=("cub", ))
     yield Target("a whole Thrust call, 2^10", 1.25, table.COPY,
                  [("wall_inclusive_sum", "i32", 1 << 10)], at_most=True, beside=("cub", "thrust"))
-    yield Target("newer CUB: every cell of every call", 1, "cub_new", list(times))
+    yield Target("newer CUB: every cell of every call", 1, "cub_new",
+                 list(filter(has_newer_cub, times)))
     yield Target("newer CUB: the grid of sums, geometric mean", 1.5, "cub_new", GRID, mean=True)
     yield Target("f32 and f64 sums of 2^10 to 2^30, geometric mean", 2.4, "cub_run_to_run",
                  RUN_TO_RUN, mean=True)
@@ -151,6 +195,7 @@ def targets(times):
         yield Target(f"f32 exclusive sum of 2^{exponent}", bound, "cub_run_to_run",
                      [("exclusive_sum", "f32", 1 << exponent)])
     yield from selection_targets()
+    yield from segment_targets()
 
 
 class Outcome:
@@ -231,7 +276,8 @@ def outcomes_table(outcomes):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("csv", help="rows of the comparison on an H200")
+    parser.add_argument("csv", nargs="+",
+                        help="rows of the comparison on an H200, and of torch_axis.py")
     parser.add_argument("--markdown", action="store_true", help="print Markdown tables")
     parser.add_argument("--missed", action="store_true",
                         help="also list every cell that misses its target")
@@ -243,7 +289,7 @@ def main():
         "lookback_floor")
     options = parser.parse_args()
 
-    times, device = table.read(options.csv)
+    times, device = table.read(*options.csv)
     outcomes = judge(times, options.at_floor)
     print(
         f"{device}: speed as a multiple of the named contender's, or a time where the target is\n"

@@ -27,6 +27,13 @@ SELECTIONS_WIDE, SELECTIONS_I16, SELECTIONS_I8 = (
     for kinds in ("i32, i64", "i16", "i8"))
 SELECTIONS_BY_SEGMENT = "unique, reduce_by_key, run_length_encode, 2^28"
 SELECTIONS_SMALL = "selections of up to 2^18"
+SEGMENTS_I32, SEGMENTS_FLOAT = (f"segments of 16 and more, {kinds}" for kinds in ("i32", "f32, f64"))
+SHORT_I32, SHORT_FLOAT = (f"segments of 4, {kinds}" for kinds in ("i32", "f32, f64"))
+LINES_I32, LINES_FLOAT = (f"lines of large arrays, {kinds}" for kinds in ("i32", "f32, bf16"))
+LINES_SMALL, LINES_TORCH = ("columns of 1M x 2, rows and columns of 4096 x 4096",
+                            "lines of arrays, every cell")
+OFFSETS, OFFSETS_SUM = (f"offsets_from_counts, {title}" for title in ("every cell",
+                                                                      "beside the sums"))
 BY_KEY, WALL = "inclusive_sum_by_key, segments of 7 and 1000, 2^28", "a whole Thrust call, 2^10"
 
 # (call, type, elements, contender): every target is reached. lookback takes 2 microseconds, CUB 8,
@@ -52,6 +59,22 @@ REACHED |= {
     (call, kind, n, "cub_run_to_run"): 12 for call, kind, n, contender in REACHED
     if call in ("inclusive_sum", "exclusive_sum") and kind in ("f32", "f64") and contender == "cub"
 }
+REACHED |= {("offsets_from_counts", "i32", 1 << exponent, contender): us
+            for exponent in range(10, 30, 2)
+            for contender, us in (("lookback", 2), ("cub", 8), ("cub_new", 9))}
+REACHED |= {(f"segmented_sum_{name}", kind, 1 << 27, contender): us for name in (
+    "4 16 64 256 1024 4096 65536 1048576 134217728 half_in_one power_law".split())
+            for kind in ("i32", "f32", "f64")
+            for contender, us in (("lookback", 2), ("cub_new", 9), ("memcpy", 2))}
+REACHED |= {(f"axis_sum_{outer}x{length}x{inner}", kind, outer * length * inner, contender): us
+            for outer, length, inner in (
+                (1, 1 << 27, 1), (1 << 20, 32, 1), (1 << 16, 1 << 10, 1), (1 << 10, 1 << 16, 1),
+                (1 << 24, 4, 1), (16, 1 << 22, 1), (1 << 12, 1 << 12, 1), (1, 1 << 20, 2),
+                (1, 1 << 20, 32), (1, 1 << 16, 1 << 10), (1, 1 << 10, 1 << 16), (1, 1 << 22, 16),
+                (1, 1 << 12, 1 << 12))
+            for kind in ("i32", "f32", "bf16")
+            for contender, us in (("lookback", 2), ("cub_new", 9), ("torch", 8), ("memcpy", 2))
+            if inner == 1 or contender != "cub_new"}
 
 
 def write(path, rows):
@@ -83,7 +106,7 @@ class Targets(unittest.TestCase):
         """`changes` by cell and contender, None for no row; `verdicts` of the missed targets."""
         rows = {key: us for key, us in {**REACHED, **changes}.items() if us is not None}
         status, lines = run(rows, "--strict")
-        self.assertEqual(len(lines), 28)
+        self.assertEqual(len(lines), 38)
         self.assertEqual(
             {title: line[-1] for title, line in lines.items() if line[-1] != "reached"}, verdicts)
         self.assertEqual(status, 1 if verdicts else 0)
@@ -144,6 +167,31 @@ class Targets(unittest.TestCase):
         self.expect({("inclusive_sum", "i16", 1 << 10, "lookback"): 1.6}, {
             SELECTIONS_SMALL: "short by 8.0 %"})
 
+    def test_missed_by_segments(self):
+        n = 27
+        self.ours("segmented_sum_16", "i32", n, 2 / 0.81, {SEGMENTS_I32: "short by 10.0 %"})
+        self.ours("segmented_sum_half_in_one", "i32", n, 2 / 0.81,
+                  {SEGMENTS_I32: "short by 10.0 %"})
+        self.ours("segmented_sum_134217728", "f64", n, 2 / 0.72,
+                  {SEGMENTS_FLOAT: "short by 10.0 %"})
+        self.ours("segmented_sum_power_law", "f32", n, 2 / 0.8, {})  # at the bound
+        self.ours("segmented_sum_4", "i32", n, 2 / 0.54, {SHORT_I32: "short by 10.0 %"})
+        self.ours("segmented_sum_4", "f32", n, 2 / 0.45, {SHORT_FLOAT: "short by 10.0 %"})
+
+    def test_missed_by_lines(self):
+        self.ours("axis_sum_1x134217728x1", "i32", 27, 2 / 0.81, {LINES_I32: "short by 10.0 %"})
+        self.ours("axis_sum_1x4194304x16", "bf16", 26, 2 / 0.765, {LINES_FLOAT: "short by 10.0 %"})
+        self.ours("axis_sum_1x1048576x2", "f32", 21, 2 / 0.54, {LINES_SMALL: "short by 10.0 %"})
+        self.expect({("axis_sum_16777216x4x1", "f32", 1 << 26, "torch"): 1.8},
+                    {LINES_TORCH: "short by 10.0 %"})
+        self.expect({("axis_sum_1024x65536x1", "f32", 1 << 26, "cub_new"): 1.8},
+                    {NEW_EVERY_CELL: "short by 10.0 %"})
+
+    def test_missed_by_offsets(self):
+        cell = "offsets_from_counts", "i32", 1 << 12
+        self.expect({(*cell, "cub"): 1.8}, {OFFSETS: "short by 10.0 %"})
+        self.expect({(*cell, "lookback"): 2 / 0.873}, {OFFSETS_SUM: "short by 10.0 %"})
+
     def test_missed_against_a_newer_cub(self):
         cell = "inclusive_sum_by_key_7", "i32", 1 << 14  # not in the grid of sums
         lines = self.expect({(*cell, "lookback"): 10}, {NEW_EVERY_CELL: "short by 10.0 %"})
@@ -163,7 +211,7 @@ class Targets(unittest.TestCase):
 
     def test_not_measured(self):
         self.expect({("wall_inclusive_sum", "i32", 1 << 10, "lookback"): None},
-                    {WALL: "not measured", NEW_EVERY_CELL: "not measured: 1 of 572"})
+                    {WALL: "not measured", NEW_EVERY_CELL: "not measured: 1 of 636"})
         self.expect({key: None for key in REACHED if "misaligned" in key[0]},
                     {MISALIGNED: "not measured"})
         newer = {key for key in REACHED if key[3] in ("cub_new", "cub_run_to_run")}

@@ -41,8 +41,8 @@ inline namespace LOOKBACK_ABI {
 ///   nothing, except where a total is wanted and in OffsetsFromCounts(). Or a
 ///   lookback::device_count, if only the device knows the number: not in OffsetsFromCounts().
 /// - *Total*: in calls without keys, an output made by lookback::with_total() also gets the total.
-/// - `algorithm`: one of the @ref strategies; without it, lookback::fastest. In calls without keys,
-///   lookback::reverse may precede it or stand alone; it scans from the last element to the first.
+/// - `algorithm`: one of the @ref strategies; without it, lookback::fastest. lookback::reverse may
+///   precede it or stand alone; it scans from the last element to the first.
 /// - *Stream behaviour*: the scan is enqueued on `stream`. Nothing is allocated, nothing
 ///   synchronises, and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` if `num_items` is negative or needs more than 2^31 - 1 tiles
@@ -66,7 +66,8 @@ inline namespace LOOKBACK_ABI {
 /// - `env`: a stream, a memory resource, an object with `stream()`, `get_stream()` or
 ///   `get_memory_resource()`, or an environment of `cuda::std::execution` that answers the query
 ///   `cuda::get_stream` (CCCL 3.2 and newer) or `cuda::mr::get_memory_resource` (3.5 and newer).
-///   Without a stream, the default stream is used.
+///   Without a stream, the default stream is used. Or lookback::reverse, or
+///   `lookback::reverse.in(env)`.
 /// - *Requirements and tunings*: `cuda::execution::require(...)` is always met,
 ///   `determinism::gpu_to_gpu` for every type and operator, and by key.
 ///   `cuda::execution::tune(...)` is ignored.

@@ -4,6 +4,7 @@
 #include <lookback/device_scan.cuh>
 
 #include <support/check_paths.cuh>
+#include <support/one_phase_calls.cuh>
 #include <support/operators.hpp>
 #include <support/serial_reference.hpp>
 #include <support/tree_reference.hpp>
@@ -157,4 +158,46 @@ TEST_CASE("lookback::reverse: every call without keys, with a strategy and with 
     });
     CHECK_EQ(total.download()[0], n == 0 ? init : op(exclusive.back(), items.back()));
   }
+}
+
+TEST_CASE("lookback::reverse: by key, in place, and in one phase") {
+  TEST_RANDOM(random);
+  using lookback::DeviceScan;
+  using lookback::reverse;
+  using word = std::uint32_t;
+  const test::compose_words op{};
+  const std::equal_to<word> equal{};
+  const test::stream stream;
+  const cudaStream_t own = stream;
+  for (const std::size_t n : test::to_try({0, 1, 5000 + random() % 1000000}, random)) {
+    INFO("n = ", n);
+    const auto in = test::random_values<word>(n, random), keys = test::random_keys<word>(n, random);
+    const std::vector<word> items(in.rbegin(), in.rend()), labels(keys.rbegin(), keys.rend());
+    const test::guarded_buffer<word> device_keys(keys, random() % 4);
+    test::guarded_buffer<word> to(n, random() % 4);
+    word *const k = device_keys.data(), *const y = to.data();
+    const auto check = [&](const char *name, std::vector<word> expected, auto call) {
+      INFO(doctest::String(name));
+      std::reverse(expected.begin(), expected.end());
+      to.upload(in);
+      call();
+      CHECK_EQ(test::first_difference(to.download(), expected), test::nowhere);
+      CHECK(to.guards_intact());
+    };
+    const auto by_key = test::serial_inclusive_by_key(labels, items, equal, op);
+    check("InclusiveScanByKey", by_key, [&] {
+      test::two_phases([&](void *storage, std::size_t &bytes) {
+        return DeviceScan::InclusiveScanByKey(storage, bytes, k, y, y, op, n, equal, nullptr,
+                                              reverse);
+      });
+    });
+    check("InclusiveScanByKey, one phase", by_key,
+          [&] { REQUIRE_CUDA(DeviceScan::InclusiveScanByKey(k, y, y, op, n, equal, reverse)); });
+    check("InclusiveScanByKey, one phase on a stream", by_key, [&] {
+      REQUIRE_CUDA(DeviceScan::InclusiveScanByKey(k, y, y, op, n, equal, reverse.in(own)));
+    });
+    check("InclusiveSum, one phase", test::serial_inclusive(items, test::plus<word>{}),
+          [&] { REQUIRE_CUDA(DeviceScan::InclusiveSum(y, n, reverse)); });
+  }
+  test::runs_on(own, reverse.in(own));
 }

@@ -5,6 +5,7 @@
 #include <lookback/device_reduce.cuh>
 #include <lookback/device_run_length_encode.cuh>
 #include <lookback/device_scan.cuh>
+#include <lookback/device_select.cuh>
 #include <lookback/execution_policy.cuh>
 
 #include <thrust/system/cuda/execution_policy.h>
@@ -54,18 +55,15 @@ void totals_by_key(void *storage, std::size_t &bytes, const int *in, int *out) {
   DeviceScan::InclusiveSumByKey(storage, bytes, in, in, lookback::with_total(out, out), 5); // 1
 }
 
-void reverse_by_key(void *storage, std::size_t &bytes, const int *in, int *out) {
-  DeviceScan::InclusiveSumByKey(storage, bytes, in, in, out, 5, lookback::equal_to{}, nullptr,
-                                lookback::reverse); // 1
-}
-
 void offsets(void *storage, std::size_t &bytes, const int *in, float *numbers, long *out) {
   DeviceScan::OffsetsFromCounts(storage, bytes, in, numbers, 5);                         // 1
   DeviceScan::OffsetsFromCounts(storage, bytes, in, out, 5, nullptr, lookback::reverse); // 1
+  (void)DeviceScan::OffsetsFromCounts(in, out, 5, lookback::reverse);                    // 2
 }
 
-void reverse_in_one_phase(const int *in, int *out) {
-  DeviceScan::InclusiveSum(in, out, 5, lookback::reverse); // 1
+void reverse_of_selections(void *storage, std::size_t &bytes, const int *in, int *out) {
+  lookback::DeviceSelect::Unique(storage, bytes, in, out, out, 5, nullptr, lookback::reverse); // 1
+  (void)lookback::DeviceSelect::Unique(in, out, out, 5, lookback::reverse);                    // 2
 }
 
 void reverse_by_policy() { (void)lookback::par.with(lookback::reverse); } // 1

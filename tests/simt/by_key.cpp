@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Scans by key: the same kernels over (value, head) pairs, with the keys at the tiles' boundaries
 // saved before.
+#include <lookback/core/reversed.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
 
 #include <simt/problems.hpp>
@@ -85,7 +86,7 @@ TEST_CASE("by key, over the keys, 8 bytes") { sums_over_keys<std::uint64_t>(60);
 TEST_CASE("by key, over the keys, 16 bytes") { sums_over_keys<lookback::detail::uint128>(40); }
 TEST_CASE("by key, 12-byte pairs") { intervals_by_key<4, test::interval>(100, 6); }
 TEST_CASE("by key, objects") { intervals_by_key<4, test::owned_interval>(100, 6); }
-TEST_CASE("by key, floats against the tree") {
+TEST_CASE("by key, floats against the tree, and from the end") {
   test::for_each_trial(40, [&](test::trial &one) {
     const std::size_t n = test::pick_size(one, test::tree_sizes(4, 4), 4 * 4096);
     std::vector<float> values, output(n);
@@ -96,14 +97,25 @@ TEST_CASE("by key, floats against the tree") {
                                       : i == 0                ? 0
                                                               : keys.back()));
     }
-    using core = test::plus<float>;
+    using sum = test::plus<float>;
     const std::equal_to<key> equal;
-    test::scan<2>(lookback::detail::make_inclusive_by_key<float>(
-                      static_cast<const key *>(keys.data()),
-                      static_cast<const float *>(values.data()), output.data(), equal, core{}),
-                  n, one.schedule);
-    const auto expected =
-        test::tree_scan_by_key<float>(keys, values, equal, core{}, std::nullopt, sizeof(float));
+    auto expected =
+        test::tree_scan_by_key<float>(keys, values, equal, sum{}, std::nullopt, sizeof(float));
+    const bool reverse = one.random() % 2 == 0;
+    if (reverse) {
+      std::reverse(keys.begin(), keys.end());
+      std::reverse(values.begin(), values.end());
+      std::reverse(expected.begin(), expected.end());
+    }
+    namespace core = lookback::detail;
+    const auto problem = core::make_inclusive_by_key<float>(
+        static_cast<const key *>(keys.data()), static_cast<const float *>(values.data()),
+        output.data(), equal, sum{});
+    INFO("n = ", n, ", reverse: ", reverse);
+    if (reverse)
+      test::scan<2>(core::from_the_end(problem, static_cast<std::int64_t>(n)), n, one.schedule);
+    else
+      test::scan<2>(problem, n, one.schedule);
     REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
   });
 }

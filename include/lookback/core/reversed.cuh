@@ -52,6 +52,19 @@ LOOKBACK_HOST_DEVICE T *address_of(const reversed<T *> &memory) {
   return memory.base();
 }
 
+/// The first n items, from the last one to the first.
+template <class Input>
+auto reversed_input(const Input &input, std::ptrdiff_t n) {
+  return reversed<Input>(input + n);
+}
+template <class T, class Keys, class Values, class Equal, class Operator, class Initial,
+          int TileElements>
+auto reversed_input(
+    const keyed_input<T, Keys, Values, Equal, Operator, Initial, TileElements> &input,
+    std::ptrdiff_t n) {
+  return input.of(reversed<Keys>(input.keys() + n), reversed<Values>(input.values() + n));
+}
+
 template <class Output, class Project>
 auto reversed_sink(const dense<Output, Project> &sink, std::ptrdiff_t n) {
   return dense<reversed<Output>, Project>{reversed<Output>(sink.output + n), sink.project};
@@ -69,12 +82,11 @@ template <bool Inclusive, class T, class Input, class Operator, class Initial, c
 auto from_the_ends(
     const scan_problem<Inclusive, T, Input, Operator, Initial, Sink, Extent> &problem,
     std::int64_t in, std::int64_t out) {
-  static_assert(!boundary_of<Input>::exists, "lookback::reverse: scans by key have no reverse");
+  const auto input = reversed_input(problem.input, static_cast<std::ptrdiff_t>(in));
   const auto sink = reversed_sink(problem.sink, static_cast<std::ptrdiff_t>(out));
-  return scan_problem<Inclusive, T, reversed<Input>, Operator, Initial,
-                      std::decay_t<decltype(sink)>, Extent>(
-      reversed<Input>(problem.input + static_cast<std::ptrdiff_t>(in)), problem.op, problem.initial,
-      sink, problem.extent);
+  return scan_problem<Inclusive, T, std::decay_t<decltype(input)>, Operator, Initial,
+                      std::decay_t<decltype(sink)>, Extent>(input, problem.op, problem.initial,
+                                                            sink, problem.extent);
 }
 /// The problem of a scan of n items from the last one to the first.
 template <class Problem>

@@ -126,6 +126,13 @@ public:
   LOOKBACK_HOST_DEVICE const Keys &keys() const { return keys_; }
   LOOKBACK_HOST_DEVICE const Values &values() const { return values_; }
 
+  /// The pairs of other keys and values.
+  template <class OtherKeys, class OtherValues>
+  auto of(const OtherKeys &keys, const OtherValues &values) const {
+    return keyed_input<T, OtherKeys, OtherValues, Equal, Operator, Initial, TileElements>(
+        keys, values, equal_, op_, initial_);
+  }
+
   /// The same elements, in tiles of another size.
   template <int Elements>
   auto retiled() const {

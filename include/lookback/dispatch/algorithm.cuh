@@ -48,21 +48,41 @@ struct fastest {};
 /// @ingroup strategies
 struct look_ahead {};
 
+namespace detail {
+/// The environment of a one-phase call in reverse. One that cannot be copied is kept by the caller.
+template <class Env>
+struct reversed_environment {
+  std::conditional_t<std::is_copy_constructible<Env>::value, Env, const Env &> env;
+};
+} // namespace detail
+
 /// The type of lookback::reverse.
-struct reverse_t {};
+struct reverse_t {
+  /// The environment of a one-phase call in reverse: the stream and the memory of `env`.
+  template <class Env>
+  detail::reversed_environment<Env> in(const Env &env) const {
+    return {env};
+  }
+};
 /// Scans from the last element to the first:
 ///
 ///     y(i) = init . x(n - 1) . x(n - 2) ... x(i), without x(i) if the scan is exclusive
 ///
 /// y(i) is element i of the output. A total (lookback::with_total()) is init . x(n - 1) ... x(0).
+/// By key, the last element of i's segment stands in the place of x(n - 1), and keys are compared
+/// by equality_op(key(i + 1), key(i)).
 ///
-/// An argument of the two-phase calls of lookback::DeviceScan without keys, after the stream and
-/// before a strategy if there is one. One-phase calls do not support it.
+/// An argument of all calls of lookback::DeviceScan but OffsetsFromCounts(): of two-phase calls
+/// after the stream, and before a strategy if there is one; of one-phase calls as the environment,
+/// with another environment in it if there is one.
 ///
 /// @code
 /// lookback::DeviceScan::InclusiveSum(temporary, bytes, in, out, n, stream, lookback::reverse);
+/// lookback::DeviceScan::InclusiveSum(in, out, n, lookback::reverse);
+/// lookback::DeviceScan::InclusiveSum(in, out, n, lookback::reverse.in(stream));
 /// @endcode
 ///
+/// - *Requirements*: the host knows the number of items (no lookback::device_count).
 /// - *Determinism*: the bits of the scan of the reversed sequence.
 /// @ingroup cub_scans
 inline constexpr reverse_t reverse{};

@@ -195,29 +195,48 @@ private:
   void *address_ = nullptr;
 };
 
+/// Whether an environment is lookback::reverse, or another one in it.
+template <class Env>
+inline constexpr bool is_reverse = std::is_same<Env, reverse_t>::value;
+template <class Env>
+inline constexpr bool is_reverse<reversed_environment<Env>> = true;
+
 /// Runs `problem` over n elements in one phase, on the stream of `env` and with temporary storage
 /// from its memory resource. Returns the status of the two phases, or cudaErrorMemoryAllocation
 /// where the resource throws.
-template <class Env, class Problem, class Count>
-cudaError_t scan_in(const Env &env, const Problem &problem, const Count &n) {
+template <class Strategies, class Env, class Problem, class Count>
+cudaError_t run_in(const Env &env, const Problem &problem, const Count &n) {
   static_assert(std::is_class<Env>::value || std::is_convertible<Env, cudaStream_t>::value,
                 "lookback: env must be a stream, a memory resource, or an object that "
                 "provides one");
-  static_assert(!std::is_same<Env, reverse_t>::value,
-                "lookback::reverse: use the two-phase calls; the one-phase calls have no reverse");
   const cudaStream_t stream = stream_of(env);
   std::size_t bytes = 0;
-  cudaError_t status = strategies<>::scan(nullptr, bytes, problem, n, launcher(stream));
+  cudaError_t status = Strategies::scan(nullptr, bytes, problem, n, launcher(stream));
   if (status != cudaSuccess) return status;
   char unused; // one tile needs no storage, so any address will do
   if (bytes <= sizeof(unused))
-    return strategies<>::scan(&unused, bytes, problem, n, launcher(stream));
+    return Strategies::scan(&unused, bytes, problem, n, launcher(stream));
   const auto resource = resource_of(env);
   resource_storage<std::decay_t<decltype(resource)>> storage(resource, stream);
   status = storage.allocate(bytes);
   return status != cudaSuccess
              ? status
-             : strategies<>::scan(storage.address(), bytes, problem, n, launcher(stream));
+             : Strategies::scan(storage.address(), bytes, problem, n, launcher(stream));
+}
+
+/// Runs `problem` in one phase; in reverse, if the environment says so.
+template <class Env, class Problem, class Count>
+cudaError_t scan_in(const Env &env, const Problem &problem, const Count &n) {
+  return run_in<strategies<>>(env, problem, n);
+}
+template <class Problem, class Count>
+cudaError_t scan_in(const reverse_t &, const Problem &problem, const Count &n) {
+  return run_in<strategies<reverse_t>>(default_environment{}, problem, n);
+}
+template <class Env, class Problem, class Count>
+cudaError_t scan_in(const reversed_environment<Env> &reversed, const Problem &problem,
+                    const Count &n) {
+  return run_in<strategies<reverse_t>>(reversed.env, problem, n);
 }
 
 } // namespace detail

@@ -72,6 +72,8 @@ struct one_phase_scan {
             if_sequence<Offsets> = 0, if_count<Count> = 0>
   [[nodiscard]] static cudaError_t OffsetsFromCounts(Counts d_counts, Offsets d_offsets,
                                                      Count num_counts, const Env &env = {}) {
+    static_assert(!is_reverse<Env>,
+                  "lookback::DeviceScan::OffsetsFromCounts: offsets have no reverse");
     const std::int64_t n = item_count(num_counts);
     return scan_in(env, device_problem::offsets(d_counts, d_offsets, n), n);
   }
