@@ -107,18 +107,15 @@ public:
     const auto row_prefix = [&](int row) -> decltype(auto) { // R(row - 1)
       return exchange.from(row_prefixes[0], row > 0 ? row - 1 : 0, lane < full_rows);
     };
+    const auto scan = [&](const auto &rows_here, bool stores_vectors) {
+      gather_results(rows_here, vector_prefixes);
+      scan_rows<Carry::is_alone>(rows_here, prefix, row_prefix, vector_prefixes, stores_vectors, op,
+                                 exchange);
+    };
     if (LOOKBACK_LIKELY(fast)) {
-      if constexpr (some_fast) {
-        gather_results(own_fast, vector_prefixes);
-        scan_rows<Carry::is_alone>(own_fast, prefix, row_prefix, vector_prefixes,
-                                   fast_rows::full ? vectors : as_vectors(problem), op, exchange);
-      }
+      if constexpr (some_fast) scan(own_fast, fast_rows::full ? vectors : as_vectors(problem));
     } else {
-      if constexpr (some_other) {
-        gather_results(own, vector_prefixes);
-        scan_rows<Carry::is_alone>(own, prefix, row_prefix, vector_prefixes, as_vectors(problem),
-                                   op, exchange);
-      }
+      if constexpr (some_other) scan(own, as_vectors(problem));
     }
   }
 
