@@ -86,6 +86,17 @@ struct total_sink : Sink {
   LOOKBACK_HOST_DEVICE void set_nothing() const {}
 };
 
+/// A `Sink` that also receives the prefix of the scan's last group (core/tree.cuh). The scan has an
+/// initial value, so that every group has a prefix.
+template <class Sink, class T>
+struct group_prefix_sink : Sink {
+  T *group_prefix;
+};
+template <class Sink>
+inline constexpr bool wants_group_prefix = false;
+template <class Sink, class T>
+inline constexpr bool wants_group_prefix<group_prefix_sink<Sink, T>> = true;
+
 } // namespace detail
 
 /// The output of a scan that also writes its total, init . x(0) . x(1) ... x(num_items - 1).

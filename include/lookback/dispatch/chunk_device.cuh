@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lookback/core/chunks.cuh>
+#include <lookback/dispatch/own_handles.cuh>
 #include <lookback/dispatch/policy_scan.cuh>
 #include <lookback/strategy/fold_groups.cuh>
 #include <lookback/strategy/group_aggregates.cuh>
@@ -16,40 +17,6 @@
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
-
-/// A stream that does not wait for the legacy default stream.
-class own_stream {
-public:
-  own_stream() {
-    thrust::cuda_cub::throw_on_error(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
-                                     "lookback::out_of_core: creating a stream");
-  }
-  own_stream(const own_stream &) = delete;
-  own_stream &operator=(const own_stream &) = delete;
-  ~own_stream() {
-    cudaStreamSynchronize(stream_);
-    cudaStreamDestroy(stream_);
-  }
-  operator cudaStream_t() const { return stream_; }
-
-private:
-  cudaStream_t stream_ = nullptr;
-};
-
-class own_event {
-public:
-  own_event() {
-    thrust::cuda_cub::throw_on_error(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming),
-                                     "lookback::out_of_core: creating an event");
-  }
-  own_event(const own_event &) = delete;
-  own_event &operator=(const own_event &) = delete;
-  ~own_event() { cudaEventDestroy(event_); }
-  operator cudaEvent_t() const { return event_; }
-
-private:
-  cudaEvent_t event_ = nullptr;
-};
 
 /// Host memory that the GPU copies from and to at the speed of the link.
 class pinned_memory {
