@@ -226,8 +226,8 @@ private:
     // The results may overwrite the elements.
     const std::int64_t kept = (n_ - head_ - 1) % group::elements + 1;
     const auto from = make_(n_ - kept).input;
-    stage_items(from, static_cast<std::uint64_t>(kept), open_.items,
-                launch); // mutant: continued-keep
+    const auto count = static_cast<std::uint64_t>(kept);
+    stage_items(from, count, open_.items, launch); // mutant: continued-keep
     open_.has_prefix = true;
     return run<Body>(body(), n_ - head_, launch);
   }

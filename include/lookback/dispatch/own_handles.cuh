@@ -2,6 +2,8 @@
 // Streams and events that end with their objects.
 #pragma once
 
+#include <lookback/core/config.cuh>
+
 #include <cuda_runtime_api.h>
 #include <thrust/system/cuda/detail/util.h>
 

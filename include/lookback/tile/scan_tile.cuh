@@ -49,9 +49,8 @@ LOOKBACK_DEVICE void set_group_prefix([[maybe_unused]] const Problem &problem,
                                       [[maybe_unused]] const maybe<T> &prefix) {
   if constexpr (wants_group_prefix<typename Problem::sink_type>) {
     constexpr unsigned group = Problem::shape::group_tiles;
-    const bool is_last = (problem.tiles() - 1) / group * group == tile;
-    if (is_last && first == 0)
-      construct(*problem.sink.group_prefix, prefix.value()); // mutant: group-prefix
+    const bool is_last = (problem.tiles() - 1) / group * group == tile; // mutant: group-prefix
+    if (is_last && first == 0) construct(*problem.sink.group_prefix, prefix.value());
   }
 }
 
