@@ -74,7 +74,7 @@ template <class Rows>
 using fastest_strategies = first_of<one_tile<Rows>, cluster<Rows>, wave<Rows>, pipeline<Rows>,
                                     tree_look_back<Rows>, warp_tiles<Rows>>;
 
-/// For at most a group, 32 tiles: a few strategies are enough, which leaves fewer kernels to compile.
+/// For at most a group, 32 tiles: a few strategies are enough, and fewer kernels are compiled.
 template <class Rows>
 using head_strategies = first_of<one_tile<Rows>, tree_look_back<Rows>, warp_tiles<Rows>>;
 
