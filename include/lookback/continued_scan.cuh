@@ -128,7 +128,7 @@ private:
   using tree = detail::continued_tree<T, Operator>;
 
   template <bool Inclusive, class Policy, class Input, class Output>
-  Output scan(const Policy &policy, Input first, std::int64_t n, Output result) {
+  Output scan([[maybe_unused]] const Policy &policy, Input first, std::int64_t n, Output result) {
     static_assert(std::is_same<detail::value_t<Input>, T>::value,
                   "lookback: the value type of a continued scan's input must be the scan's own");
     if (n <= 0) return result;

@@ -496,6 +496,8 @@ mutations_of(../out_of_core/chunk_stream.cpp)
 mutation("a slot taken before its results are on the host" DELETE chunk-results)
 mutation("a chunk scanned before it has arrived" DELETE chunk-input)
 mutation("results copied before they are written" DELETE chunk-scan)
+mutation("the prefix of the device's own last chunk"
+         REPLACE ring-before "slot + count() - 1" "slot")
 mutation("an exception leaves while the device copies" REPLACE chunk-drain "device.drain();" "")
 
 if(PLACES)

@@ -14,12 +14,12 @@ using namespace lookback;
 template <class Rows>
 using strategies_of_part = detail::first_of<detail::one_tile<Rows>, detail::tree_look_back<Rows>,
                                             detail::warp_tiles<Rows>>;
-using rows = test::rows_of<2>;
+using rows = test::rows_of<1>;
 
-/// An interval in 256 bytes: its groups have 2048 elements.
+/// An interval in 272 bytes: its groups have 1024 elements.
 struct alignas(16) wide_interval {
   test::interval value;
-  unsigned char rest[248];
+  unsigned char rest[264];
   wide_interval() = default;
   explicit wide_interval(test::interval interval) : value(interval), rest() {}
 };
@@ -150,7 +150,7 @@ void check_sums(test::trial &one, std::size_t most) {
 
 } // namespace
 
-TEST_CASE("chunks of intervals") { test::for_each_trial(40, check_intervals); }
+TEST_CASE("chunks of intervals") { test::for_each_trial(32, check_intervals); }
 TEST_CASE("chunks of integers, whose prefix alone is kept") {
   test::for_each_trial(20, [](test::trial &one) { check_sums<std::int16_t>(one, 20000); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams and events that end with their objects.
+// Streams, events and the choice of a device that end with their objects.
 #pragma once
 
 #include <lookback/core/config.cuh>
@@ -10,6 +10,21 @@
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
+
+/// Makes a device the current one, until the object ends.
+class device_here {
+public:
+  explicit device_here(int device) {
+    thrust::cuda_cub::throw_on_error(cudaGetDevice(&before_), "lookback: querying the device");
+    thrust::cuda_cub::throw_on_error(cudaSetDevice(device), "lookback: choosing a device");
+  }
+  device_here(const device_here &) = delete;
+  device_here &operator=(const device_here &) = delete;
+  ~device_here() { cudaSetDevice(before_); }
+
+private:
+  int before_ = 0;
+};
 
 /// A stream that does not wait for the legacy default stream.
 class own_stream {
