@@ -13,6 +13,9 @@
 //   wants_total               whether the sink also takes the total, init . x(0) ... x(n - 1), by
 //                             set_total(), or by set_nothing() if there is neither an item nor an
 //                             initial value; not on the CPU, nor by textbook strategies
+//
+// A group_prefix_sink also receives a prefix, from the strategies that store rows of results
+// (tile/scan_tile.cuh).
 #pragma once
 
 #include <lookback/core/monoid.cuh>

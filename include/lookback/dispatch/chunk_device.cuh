@@ -94,10 +94,12 @@ public:
   }
 
   void copy_in(int slot, const In *from, std::int64_t items) {
+    const device_here here(gpu_); // as copies of memory from a pool require
     check(cudaMemcpyAsync(input(slot), from, static_cast<std::size_t>(items) * sizeof(In),
                           cudaMemcpyDefault, of(chunk_queue::input)));
   }
   void copy_out(int slot, Out *to, std::int64_t items) {
+    const device_here here(gpu_);
     check(cudaMemcpyAsync(to, output(slot), static_cast<std::size_t>(items) * sizeof(Out),
                           cudaMemcpyDefault, of(chunk_queue::output)));
   }
@@ -167,8 +169,9 @@ private:
     if (!is_last) reduce(problem, items);
     if (before != nullptr) {
       check(cudaStreamWaitEvent(stream, before->passed_on_, 0));
-      check(cudaMemcpyAsync(at_.prefixes, before->at_.prefixes + 1, sizeof(T), cudaMemcpyDefault,
-                            stream));
+      // Without peer access, this is the copy that takes memory from a pool.
+      check(cudaMemcpyPeerAsync(at_.prefixes, gpu_, before->at_.prefixes + 1, before->gpu_,
+                                sizeof(T), stream));
     }
     if (!is_last) pass_on(problem, items);
     std::size_t bytes = at_.scan_bytes;

@@ -36,8 +36,8 @@ struct repeated_value {
   LOOKBACK_HOST_DEVICE const T &operator[](std::ptrdiff_t) const { return value; }
 };
 
-/// The accumulator of the first group without an initial value: its prefix does not exist, and
-/// exclusive results of later elements do. T is trivially copyable.
+/// The accumulator of the first group without an initial value: its prefix does not exist, and the
+/// exclusive results of later elements do. Trivially copyable like T, which a maybe<T> is not.
 template <class T>
 struct perhaps {
   T value;
@@ -136,7 +136,7 @@ class continued_chunk {
   static_assert(std::is_trivially_copyable<T>::value,
                 "lookback: the elements of a continued scan on a GPU must be trivially copyable, "
                 "since some of them are kept there between chunks");
-  static_assert(aggregates::template supports<given>,
+  static_assert(aggregates::template supports<body_problem<body_sink>>,
                 "lookback: the elements of a continued scan on a GPU must have fewer than 512 "
                 "bytes");
   static_assert(given::shape::element_bytes == sizeof(T),
