@@ -150,9 +150,9 @@ void check_sums(test::trial &one, std::size_t most) {
 
 } // namespace
 
-TEST_CASE("chunks of intervals") { test::for_each_trial(32, check_intervals); }
+TEST_CASE("chunks of intervals") { test::for_each_trial(20, check_intervals); }
 TEST_CASE("chunks of integers, whose prefix alone is kept") {
-  test::for_each_trial(20, [](test::trial &one) { check_sums<std::int16_t>(one, 20000); });
+  test::for_each_trial(10, [](test::trial &one) { check_sums<std::int16_t>(one, 20000); });
 }
 #if !defined(__SANITIZE_THREAD__) // too many threads for it
 TEST_CASE("chunks of doubles") {
