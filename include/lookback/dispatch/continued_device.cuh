@@ -52,7 +52,7 @@ public:
     int device = 0;
     check(cudaGetDevice(&device));
     if (device != device_)
-      throw std::logic_error("lookback: a continued scan goes on on the GPU where it began");
+      throw std::logic_error("lookback: a continued scan must stay on the GPU where it began");
     check(cudaStreamWaitEvent(stream, reached_, 0));
     using rows = measured_tuning;
     continued_chunk<Make, Operator, fastest_strategies<rows>, head_strategies<rows>, rows> chunk(
