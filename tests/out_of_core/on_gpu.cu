@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scans of host memory through a GPU or several, against lookback::host bit for bit; what goes wrong
-// on the way leaves nothing behind. Needs a GPU.
+// Scans of host memory through one GPU or several, against lookback::host bit for bit; what goes
+// wrong on the way leaves nothing behind. Needs a GPU.
 #include <lookback/out_of_core.cuh>
 
 #include <lookback/execution_policy.cuh>
