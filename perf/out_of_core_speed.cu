@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Scans of host memory through a GPU beside plain copies over the same link, in the same run.
+// Scans of host memory through a GPU, or several, beside plain copies over the same links, in the
+// same run.
+//
+//   lookback_out_of_core_speed [--devices 0,1,...]
 //
 // A row is the median time of a pass over 4 GiB and its bytes per second. `both at once` copies
 // 4 GiB in each direction, as a scan does. A result in 2^18 is compared with a serial sum.
@@ -10,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -24,14 +28,18 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+struct gpu {
+  char *memory[2]; // of a part each
+  cudaStream_t streams[2];
+};
 struct machine {
   std::size_t bytes = std::size_t{4} << 30;
   int repetitions = 5;
   char *in, *out; // pinned host memory
   char *pageable_in, *pageable_out;
-  char *device[2]; // of `part` bytes each
   std::size_t part = std::size_t{256} << 20;
-  cudaStream_t streams[2];
+  std::vector<int> devices{0};
+  std::vector<gpu> gpus; // of `devices`
 };
 
 template <class Pass>
@@ -52,15 +60,18 @@ double measure(const machine &m, const char *name, Pass pass) {
   return median;
 }
 
+/// Parts in turn over all GPUs.
 void copies(const machine &m, bool to_device, bool to_host) {
   for (std::size_t at = 0; at < m.bytes; at += m.part) {
     const std::size_t some = std::min(m.part, m.bytes - at);
+    const gpu &own = m.gpus[at / m.part % m.gpus.size()];
     if (to_device)
-      check(cudaMemcpyAsync(m.device[0], m.in + at, some, cudaMemcpyHostToDevice, m.streams[0]));
+      check(cudaMemcpyAsync(own.memory[0], m.in + at, some, cudaMemcpyDefault, own.streams[0]));
     if (to_host)
-      check(cudaMemcpyAsync(m.out + at, m.device[1], some, cudaMemcpyDeviceToHost, m.streams[1]));
+      check(cudaMemcpyAsync(m.out + at, own.memory[1], some, cudaMemcpyDefault, own.streams[1]));
   }
-  for (const cudaStream_t stream : m.streams) check(cudaStreamSynchronize(stream));
+  for (const gpu &each : m.gpus)
+    for (const cudaStream_t stream : each.streams) check(cudaStreamSynchronize(stream));
 }
 
 /// Small integers, whose sums are exact: i32 wraps, f32 stays below 2^24 by alternating signs.
@@ -91,6 +102,7 @@ void scans(const machine &m, const char *type, double slower_copy, double both) 
     out_of_core::options limits;
     limits.chunk_bytes = mib << 20;
     limits.device_bytes = device_bytes;
+    limits.devices = m.devices;
     const std::string name = std::string(type) + " pinned, " +
                              (mib == 0 ? "default" : "chunks " + std::to_string(mib) + " MiB") +
                              (device_bytes > 0 ? ", 16 MiB on the GPU" : "");
@@ -112,6 +124,7 @@ void scans(const machine &m, const char *type, double slower_copy, double both) 
   for (const std::size_t mib : {0, 2, 4, 16}) {
     out_of_core::options limits;
     limits.chunk_bytes = mib << 20;
+    limits.devices = m.devices;
     const std::string name = std::string(type) + " pageable, " +
                              (mib == 0 ? "default" : "chunks " + std::to_string(mib) + " MiB");
     measure(m, name.c_str(), [&] {
@@ -119,10 +132,12 @@ void scans(const machine &m, const char *type, double slower_copy, double both) 
     });
     verify(name.c_str(), from, to, n);
   }
+  out_of_core::options all_gpus;
+  all_gpus.devices = m.devices;
   measure(m, (std::string(type) + " pageable, registered").c_str(), [&] {
     check(cudaHostRegister(from, m.bytes, cudaHostRegisterDefault));
     check(cudaHostRegister(to, m.bytes, cudaHostRegisterDefault));
-    out_of_core::inclusive_scan(lookback::par, from, from + n, to);
+    out_of_core::inclusive_scan(lookback::par, from, from + n, to, all_gpus);
     check(cudaHostUnregister(from));
     check(cudaHostUnregister(to));
   });
@@ -130,28 +145,47 @@ void scans(const machine &m, const char *type, double slower_copy, double both) 
           [&] { lookback::inclusive_scan(lookback::host, from, from + n, to); });
 }
 
+/// "0,2" -> {0, 2}
+std::vector<int> numbers_of(const std::string &list) {
+  std::vector<int> numbers;
+  std::istringstream in(list);
+  for (std::string each; std::getline(in, each, ',');) numbers.push_back(std::atoi(each.c_str()));
+  return numbers;
+}
+
 } // namespace
 
-int main() {
+int main(int argc, char **argv) {
   machine m{};
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     std::puts("skipped: no CUDA device");
     return 3;
   }
-  cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, 0));
-  std::printf("%s, %.1f GiB, median of %d\n", properties.name,
-              static_cast<double>(m.bytes) / (1 << 30), m.repetitions);
+  if (argc == 3 && std::string(argv[1]) == "--devices") {
+    m.devices = numbers_of(argv[2]);
+  } else if (argc != 1) {
+    std::fprintf(stderr, "usage: %s [--devices 0,1,...]\n", argv[0]);
+    return 2;
+  }
+  for (const int device : m.devices) {
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, device));
+    std::printf("GPU %d: %s\n", device, properties.name);
+    check(cudaSetDevice(device));
+    gpu own{};
+    for (int i = 0; i < 2; ++i) {
+      check(cudaMalloc(&own.memory[i], m.part));
+      check(cudaStreamCreateWithFlags(&own.streams[i], cudaStreamNonBlocking));
+    }
+    m.gpus.push_back(own);
+  }
+  std::printf("%.1f GiB, median of %d\n", static_cast<double>(m.bytes) / (1 << 30), m.repetitions);
   check(cudaMallocHost(&m.in, m.bytes));
   check(cudaMallocHost(&m.out, m.bytes));
   m.pageable_in = static_cast<char *>(std::aligned_alloc(4096, m.bytes));
   m.pageable_out = static_cast<char *>(std::aligned_alloc(4096, m.bytes));
   if (m.pageable_in == nullptr || m.pageable_out == nullptr) return 1;
-  for (int i = 0; i < 2; ++i) {
-    check(cudaMalloc(&m.device[i], m.part));
-    check(cudaStreamCreateWithFlags(&m.streams[i], cudaStreamNonBlocking));
-  }
   const double to_device = measure(m, "copy, host to device", [&] { copies(m, true, false); });
   const double to_host = measure(m, "copy, device to host", [&] { copies(m, false, true); });
   const double both = measure(m, "copies, both at once", [&] { copies(m, true, true); });

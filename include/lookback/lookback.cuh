@@ -15,7 +15,7 @@
 /// | `<lookback/selection.cuh>` | @ref thrust_selections |
 /// | `<lookback/segmented_scan.cuh>` | @ref segmented_scans |
 /// | `<lookback/axis_scan.cuh>` | @ref axes |
-/// | `<lookback/continued_scan.cuh>` | @ref continued_scans, on the CPU |
+/// | `<lookback/continued_scan.cuh>` | @ref continued_scans, on the CPU or a GPU |
 /// | `<lookback/out_of_core.cuh>` | @ref out_of_core_scans |
 /// | `<lookback/device_scan.cuh>`, `<lookback/device_segmented_scan.cuh>` | @ref cub_scans |
 /// | `<lookback/device_axis_scan.cuh>` | the same, along an axis |

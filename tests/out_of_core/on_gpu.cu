@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scans of host memory through a GPU, against lookback::host bit for bit; what goes wrong on the
-// way leaves nothing behind. Needs a GPU.
+// Scans of host memory through one GPU or several, against lookback::host bit for bit; what goes
+// wrong on the way leaves nothing behind. Needs a GPU.
 #include <lookback/out_of_core.cuh>
 
 #include <lookback/execution_policy.cuh>
@@ -69,6 +69,21 @@ out_of_core::options in_chunks(std::size_t group_bytes, std::size_t groups) {
   return limits;
 }
 
+/// None, or up to four that take turns: the GPUs of the machine, or the same one several times.
+template <class Random>
+std::vector<int> random_devices(Random &random) {
+  int count = 0;
+  REQUIRE_CUDA(cudaGetDeviceCount(&count));
+  std::vector<int> devices(random() % 5);
+  for (int &each : devices) each = static_cast<int>(random() % static_cast<unsigned>(count));
+  return devices;
+}
+std::string text_of(const std::vector<int> &devices) {
+  std::string text;
+  for (const int each : devices) text += " " + std::to_string(each);
+  return text;
+}
+
 template <class T, class Random>
 std::vector<T> random_elements(std::size_t n, Random &random) {
   if constexpr (std::is_same<T, test::affine>::value) {
@@ -94,9 +109,11 @@ void check_bits(const char *name, Operator op, const T &initial) {
     const auto x = random_elements<T>(n, random);
     std::vector<T> expected(n, initial);
     const bool pinned_in = random() % 2 == 0, pinned_out = random() % 2 == 0;
-    const out_of_core::options limits = in_chunks(group * sizeof(T), 1 + random() % 3);
+    out_of_core::options limits = in_chunks(group * sizeof(T), 1 + random() % 3);
+    limits.devices = random_devices(random);
     INFO(n, " elements, ", pinned_in ? "pinned" : "pageable", " to ",
-         pinned_out ? "pinned" : "pageable", ", chunks of ", limits.chunk_bytes, " bytes");
+         pinned_out ? "pinned" : "pageable", ", chunks of ", limits.chunk_bytes, " bytes, devices",
+         doctest::String(text_of(limits.devices).c_str()));
     const host_buffer<T> in(x, pinned_in), out(n, pinned_out);
     const auto check = [&](const char *call, const T *end) {
       INFO(doctest::String(call));
@@ -253,6 +270,43 @@ TEST_CASE("out_of_core: progress, and exceptions that leave nothing behind") {
   limits.progress = nullptr;
   out_of_core::inclusive_scan(par, x.begin(), x.end(), y.begin(), limits);
   CHECK(same(y.begin(), expected.data(), many));
+  CHECK_CUDA(cudaGetLastError());
+}
+
+TEST_CASE("out_of_core: several GPUs, of which nothing stays behind") {
+  TEST_RANDOM(random);
+  int count = 0;
+  REQUIRE_CUDA(cudaGetDeviceCount(&count));
+  const host_buffer<float> x(test::random_values<float>(many, random), true), y(many, true);
+  std::vector<float> expected(many);
+  lookback::inclusive_scan(host, x.begin(), x.end(), expected.begin());
+  out_of_core::options limits = in_chunks(group_bytes, 1);
+  limits.devices = {0, count > 1 ? 1 : 0, 0};
+  const auto scan = [&] {
+    out_of_core::inclusive_scan(par, x.begin(), x.end(), y.begin(), limits);
+  };
+  scan();
+  CHECK(same(y.begin(), expected.data(), many));
+  const std::size_t before = memory_in_use();
+  std::int64_t done_before = 0;
+  limits.progress = [&](std::int64_t done, std::int64_t) {
+    CHECK(same(y.begin() + done_before, expected.data() + done_before, done - done_before));
+    done_before = done;
+  };
+  std::memset(y.begin(), 0, many * sizeof(float));
+  scan();
+  CHECK_EQ(done_before, static_cast<std::int64_t>(many));
+  limits.progress = [](std::int64_t done, std::int64_t total) {
+    if (done > total / 2) throw std::runtime_error("thrown by the progress");
+  };
+  CHECK_EQ(message_of(scan), "thrown by the progress");
+  CHECK_EQ(memory_in_use(), before);
+  limits.devices = {0, count};
+  CHECK_NE(message_of(scan).find("options.devices has " + std::to_string(count)),
+           std::string::npos);
+  int current = -1;
+  CHECK_CUDA(cudaGetDevice(&current));
+  CHECK_EQ(current, 0);
   CHECK_CUDA(cudaGetLastError());
 }
 

@@ -287,6 +287,12 @@ mutation("results of a head written before the shard" REPLACE head-output "i_ >=
 mutation("a head without the open items before the shard"
          REPLACE head-known "layout_.open_items(rank)" "0")
 
+mutations_of(races_continued.cpp)
+mutation("the prefix of the last tile for that of its group"
+         REPLACE group-prefix "(problem.tiles() - 1) / group * group" "problem.tiles() - 1")
+mutation("a head without the items of earlier chunks" REPLACE continued-known "known_ + head_" "head_")
+mutation("the items of a group not kept for the next chunk" DELETE continued-keep)
+
 # ---- the wave ------------------------------------------------------------------------------------
 mutations_of(races_wave.cpp)
 mutation("a wave without the cooperative guarantee" DELETE resident)
@@ -491,6 +497,8 @@ mutations_of(../out_of_core/chunk_stream.cpp)
 mutation("a slot taken before its results are on the host" DELETE chunk-results)
 mutation("a chunk scanned before it has arrived" DELETE chunk-input)
 mutation("results copied before they are written" DELETE chunk-scan)
+mutation("the prefix of the device's own last chunk"
+         REPLACE ring-before "slot + count() - 1" "slot")
 mutation("an exception leaves while the device copies" REPLACE chunk-drain "device.drain();" "")
 
 if(PLACES)

@@ -20,6 +20,12 @@ struct chunk_list {
   std::int64_t items(std::int64_t k) const { return std::min(length, n - first(k)); }
 };
 
+/// What a continued scan keeps elsewhere than on the CPU.
+struct continued_elsewhere {
+  virtual ~continued_elsewhere() = default;
+  virtual std::int64_t position() const = 0; // elements of all chunks so far
+};
+
 /// The queues of a device, which work at the same time, each in order.
 enum class chunk_queue { input, scan, output };
 inline constexpr int chunk_queues = 3;

@@ -13,6 +13,9 @@
 //   wants_total               whether the sink also takes the total, init . x(0) ... x(n - 1), by
 //                             set_total(), or by set_nothing() if there is neither an item nor an
 //                             initial value; not on the CPU, nor by textbook strategies
+//
+// A group_prefix_sink also receives a prefix, from the strategies that store rows of results
+// (tile/scan_tile.cuh).
 #pragma once
 
 #include <lookback/core/monoid.cuh>
@@ -85,6 +88,17 @@ struct total_sink : Sink {
   /// Writes nothing: the operator has no known identity.
   LOOKBACK_HOST_DEVICE void set_nothing() const {}
 };
+
+/// A `Sink` that also receives the prefix of the scan's last group (core/tree.cuh). The scan has an
+/// initial value, so that every group has a prefix.
+template <class Sink, class T>
+struct group_prefix_sink : Sink {
+  T *group_prefix;
+};
+template <class Sink>
+inline constexpr bool wants_group_prefix = false;
+template <class Sink, class T>
+inline constexpr bool wants_group_prefix<group_prefix_sink<Sink, T>> = true;
 
 } // namespace detail
 

@@ -94,6 +94,10 @@ template <class Rows>
 using fastest_strategies = first_of<one_tile<Rows>, cluster<Rows>, wave<Rows>, pipeline<Rows>,
                                     tree_look_back<Rows>, warp_tiles<Rows>>;
 
+/// For at most a group, 32 tiles: a few strategies are enough, and fewer kernels are compiled.
+template <class Rows>
+using head_strategies = first_of<one_tile<Rows>, tree_look_back<Rows>, warp_tiles<Rows>>;
+
 /// Only one of the default strategies, except that one tile is scanned by one_tile or warp_tiles.
 /// If the launch of `Strategy` is refused, the look-back runs instead, on whatever part of the
 /// device is available.

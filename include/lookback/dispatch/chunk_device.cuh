@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The current GPU as the device of host/chunk_stream.cuh: a stream for each queue, slots for
-// chunks, and the prefix from chunk to chunk.
+// A GPU as a device of host/device_ring.cuh: a stream for each queue, slots for chunks, and the
+// prefix from chunk to chunk.
 #pragma once
 
 #include <lookback/core/chunks.cuh>
+#include <lookback/dispatch/own_handles.cuh>
 #include <lookback/dispatch/policy_scan.cuh>
 #include <lookback/strategy/fold_groups.cuh>
 #include <lookback/strategy/group_aggregates.cuh>
@@ -16,40 +17,6 @@
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
-
-/// A stream that does not wait for the legacy default stream.
-class own_stream {
-public:
-  own_stream() {
-    thrust::cuda_cub::throw_on_error(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
-                                     "lookback::out_of_core: creating a stream");
-  }
-  own_stream(const own_stream &) = delete;
-  own_stream &operator=(const own_stream &) = delete;
-  ~own_stream() {
-    cudaStreamSynchronize(stream_);
-    cudaStreamDestroy(stream_);
-  }
-  operator cudaStream_t() const { return stream_; }
-
-private:
-  cudaStream_t stream_ = nullptr;
-};
-
-class own_event {
-public:
-  own_event() {
-    thrust::cuda_cub::throw_on_error(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming),
-                                     "lookback::out_of_core: creating an event");
-  }
-  own_event(const own_event &) = delete;
-  own_event &operator=(const own_event &) = delete;
-  ~own_event() { cudaEventDestroy(event_); }
-  operator cudaEvent_t() const { return event_; }
-
-private:
-  cudaEvent_t event_ = nullptr;
-};
 
 /// Host memory that the GPU copies from and to at the speed of the link.
 class pinned_memory {
@@ -89,8 +56,8 @@ inline bool is_pinned(const void *first, std::size_t bytes) {
   return true;
 }
 
-/// The device of a chunk_stream. `Make` makes the problem of a chunk: make(input, output), or
-/// make(input, output, initial).
+/// A device of a device_ring, on the GPU that is current when it is made. `Make` makes the problem
+/// of a chunk: make(input, output), or make(input, output, initial).
 template <class Make, class In, class Out, class T, bool HasInitial>
 class chunk_device {
   using known = FutureValue<T, const T *>; // G of the chunk's first group
@@ -103,6 +70,7 @@ class chunk_device {
 
 public:
   using shape = typename problem_type::shape;
+  using accumulator = T;
 
   /// Bytes of device memory for slots of `length` elements.
   static std::size_t bytes(const Make &make, int slots, std::int64_t length) {
@@ -115,6 +83,7 @@ public:
   chunk_device(const Make &make, int slots, std::int64_t length, void *storage, cudaStream_t before,
                const T *initial)
       : make_(make), length_(length) {
+    check(cudaGetDevice(&gpu_));
     temporary_memory memory(storage);
     at_ = layout(make, slots, length, memory);
     check(cudaEventRecord(began_, before));
@@ -125,27 +94,24 @@ public:
   }
 
   void copy_in(int slot, const In *from, std::int64_t items) {
+    const device_here here(gpu_); // as copies of memory from a pool require
     check(cudaMemcpyAsync(input(slot), from, static_cast<std::size_t>(items) * sizeof(In),
                           cudaMemcpyDefault, of(chunk_queue::input)));
   }
   void copy_out(int slot, Out *to, std::int64_t items) {
+    const device_here here(gpu_);
     check(cudaMemcpyAsync(to, output(slot), static_cast<std::size_t>(items) * sizeof(Out),
                           cudaMemcpyDefault, of(chunk_queue::output)));
   }
-  /// The prefix is extended before the scan overwrites the elements.
-  void scan(int slot, std::int64_t items, bool is_first, bool is_last) {
-    T *const next = at_.prefixes + (turn_ ^ 1);
-    const known prefix(at_.prefixes + turn_);
-    if (HasInitial || !is_first) {
-      const auto problem = make_(input(slot), output(slot), prefix);
-      if (!is_last) extend_prefix(problem, items, next);
-      scan(problem, items);
+  /// The chunk's aggregates are ready before its prefix is asked for, and the next chunk's prefix
+  /// before the scan, which overwrites the elements.
+  void scan(int slot, std::int64_t items, const chunk_device *before, bool is_last) {
+    const device_here here(gpu_);
+    if (HasInitial || before != nullptr) {
+      scan(make_(input(slot), output(slot), known(at_.prefixes)), items, before, is_last);
     } else if constexpr (!HasInitial) {
-      const auto problem = make_(input(slot), output(slot));
-      if (!is_last) extend_prefix(problem, items, next);
-      scan(problem, items);
+      scan(make_(input(slot), output(slot)), items, before, is_last);
     }
-    turn_ ^= 1;
   }
   void after(chunk_queue queue, chunk_queue other) {
     own_event &reached = reached_[static_cast<int>(other)];
@@ -163,7 +129,7 @@ private:
     In *inputs;   // (slots, length)
     Out *outputs; // (slots, length)
     T *totals;    // of the groups of a chunk
-    T *prefixes;  // (2): of this chunk, and of the next
+    T *prefixes;  // (2): of the chunk, and of the next
     char *of_totals, *of_scan;
     std::size_t scan_bytes;
   };
@@ -198,22 +164,39 @@ private:
   }
 
   template <class Problem>
-  void scan(const Problem &problem, std::int64_t items) {
+  void scan(const Problem &problem, std::int64_t items, const chunk_device *before, bool is_last) {
+    const cudaStream_t stream = of(chunk_queue::scan);
+    if (!is_last) reduce(problem, items);
+    if (before != nullptr) {
+      check(cudaStreamWaitEvent(stream, before->passed_on_, 0));
+      // Without peer access, this is the copy that takes memory from a pool.
+      check(cudaMemcpyPeerAsync(at_.prefixes, gpu_, before->at_.prefixes + 1, before->gpu_,
+                                sizeof(T), stream));
+    }
+    if (!is_last) pass_on(problem, items);
     std::size_t bytes = at_.scan_bytes;
-    check(strategies<>::scan(at_.of_scan, bytes, problem, items, launcher(of(chunk_queue::scan))));
+    check(strategies<>::scan(at_.of_scan, bytes, problem, items, launcher(stream)));
   }
-  /// *next <- the prefix of the chunk, if there is one, combined with the aggregates of its groups.
+  /// The aggregates of the chunk's groups.
   template <class Problem>
-  void extend_prefix(const Problem &problem, std::int64_t items, T *next) {
+  void reduce(const Problem &problem, std::int64_t items) {
     launcher launch(of(chunk_queue::scan));
     temporary_memory memory(at_.of_totals);
-    const auto groups = static_cast<std::uint64_t>(items / group_elements<shape>);
     aggregates::run(problem.over({static_cast<std::uint64_t>(items)}), 0, at_.totals, memory,
                     launch);
+    check(launch.status());
+  }
+  /// The prefix of the chunk, if there is one, combined with the aggregates of its groups. It stays
+  /// in its place until another device has copied it: the next prefix here depends on that.
+  template <class Problem>
+  void pass_on(const Problem &problem, std::int64_t items) {
+    launcher launch(of(chunk_queue::scan));
+    const auto groups = static_cast<std::uint64_t>(items / group_elements<shape>);
     fold_groups(
         problem.op, problem.initial, at_.totals, groups, 1, [=](int) { return groups; },
-        static_cast<const T *>(nullptr), next, launch);
+        static_cast<const T *>(nullptr), at_.prefixes + 1, launch);
     check(launch.status());
+    check(cudaEventRecord(passed_on_, of(chunk_queue::scan)));
   }
 
   In *input(int slot) const { return at_.inputs + slot * stride(length_); }
@@ -226,8 +209,8 @@ private:
   const Make &make_;
   const std::int64_t length_; // of a chunk
   places at_{};
-  int turn_ = 0; // the index of the prefix of the next chunk to be enqueued
-  own_event began_, reached_[chunk_queues], copied_out_[chunks_in_flight];
+  int gpu_ = 0;
+  own_event began_, passed_on_, reached_[chunk_queues], copied_out_[chunks_in_flight];
   own_stream streams_[chunk_queues];
 };
 

@@ -70,10 +70,6 @@ std::vector<call_record> gather_calls_on(const Communicator &ranks, const call_r
   }
 }
 
-/// Heads have at most 32 tiles: a few strategies are enough, which leaves fewer kernels to compile.
-template <class Rows>
-using head_strategies = first_of<one_tile<Rows>, tree_look_back<Rows>, warp_tiles<Rows>>;
-
 /// Runs the steps of a shard and the exchanges between them.
 template <class Storage, class Policy, class Communicator, class Shard>
 void run_shard(Policy &policy, const Communicator &ranks, Shard &shard, cudaStream_t stream) {

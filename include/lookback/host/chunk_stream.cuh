@@ -14,7 +14,8 @@
 //   copy_in(slot, from, items)          enqueues a copy to the slot's input
 //   scan(slot, items, is_first, is_last)   enqueues the scan of a chunk, in its slot
 //   copy_out(slot, to, items)           enqueues a copy of the slot's results
-//   after(queue, other)                 `queue` goes on when all work now in `other` is complete
+//   after(slot, queue, other)           `queue` of the slot's device goes on when all work that is
+//                                       now in its queue `other` is complete
 //   mark(slot)                          marks the end of the work now in the output queue
 //   wait(slot)                          returns when all work before the mark is complete
 //   drain()                             returns when all queues are empty; throws nothing
@@ -130,9 +131,9 @@ private:
     const auto items = chunks_.items(k), at = chunks_.first(k);
     const int own = slot(k);
     device_.copy_in(own, source_.place(at, own), items);
-    device_.after(chunk_queue::scan, chunk_queue::input); // mutant: chunk-input
+    device_.after(own, chunk_queue::scan, chunk_queue::input); // mutant: chunk-input
     device_.scan(own, items, k == 0, k + 1 == chunks_.count());
-    device_.after(chunk_queue::output, chunk_queue::scan); // mutant: chunk-scan
+    device_.after(own, chunk_queue::output, chunk_queue::scan); // mutant: chunk-scan
     device_.copy_out(own, results_.place(at, own), items);
     device_.mark(own);
   }

@@ -30,6 +30,7 @@ class continued_tree {
 public:
   explicit continued_tree(Operator op) : op_(op) {}
   continued_tree(Operator op, const T &) : op_(op) {}
+  const Operator &op() const { return op_; }
   std::int64_t position() const { return 0; }
   const T *prefix() const { return nullptr; }
   template <bool Inclusive, class Input, class Output>
@@ -58,6 +59,7 @@ public:
     begin_group(initial);
   }
 
+  const Operator &op() const { return op_; }
   /// Elements so far.
   std::int64_t position() const { return position_; }
   /// The prefix of the next element, or null.

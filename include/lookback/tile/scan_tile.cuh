@@ -41,6 +41,19 @@ LOOKBACK_DEVICE void set_total([[maybe_unused]] const Problem &problem,
   }
 }
 
+/// Called for every vector with the prefix of its tile: that of its group, if the tile is the
+/// group's first. Only the first vector of the last group passes it on.
+template <class Problem, class T>
+LOOKBACK_DEVICE void set_group_prefix([[maybe_unused]] const Problem &problem,
+                                      [[maybe_unused]] unsigned tile, [[maybe_unused]] int first,
+                                      [[maybe_unused]] const maybe<T> &prefix) {
+  if constexpr (wants_group_prefix<typename Problem::sink_type>) {
+    constexpr unsigned group = Problem::shape::group_tiles;
+    const bool is_last = (problem.tiles() - 1) / group * group == tile; // mutant: group-prefix
+    if (is_last && first == 0) construct(*problem.sink.group_prefix, prefix.value());
+  }
+}
+
 /// Scans row i of the warp and stores its results, from the prefix of the tile, `row_prefix(row)`,
 /// which returns R(row - 1), and V of the row. `FullRow`: all items of the row are valid.
 /// `vector_stores`: results are stored as vectors.
@@ -64,6 +77,8 @@ LOOKBACK_DEVICE void scan_row(const Rows &rows, int i, const maybe<T> &prefix, R
   const int lane = rows.lane, row = rows.row(i);
   const int items = FullRow ? shape::row_elements : rows.items(i);
   const int count = FullRow ? E : items - lane * E; // of this lane's vector and those behind it
+  const int first = row * shape::row_elements + lane * E; // of the tile
+  set_group_prefix(rows.problem, rows.tile, first, prefix);
   maybe<T> left = prefix;
   append_left_side(
       left, row, [&]() -> decltype(auto) { return row_prefix(row); }, count > 0 ? lane : 0,
@@ -71,7 +86,7 @@ LOOKBACK_DEVICE void scan_row(const Rows &rows, int i, const maybe<T> &prefix, R
   const auto vector = rows.read(i, count);
   lane_vector<stored, E> results;
   scan_lane(rows.problem, left, count, vector, op, results);
-  set_total(rows.problem, rows.tile, row * shape::row_elements + lane * E, left);
+  set_total(rows.problem, rows.tile, first, left);
   store_row<E, through_stage, source::shifts>(
       rows.output + i * shape::row_elements, items, vector_stores,
       rows.source.template row_of<Rows::aligned>(rows.stage, row), results);
