@@ -49,8 +49,6 @@ template <class Call, class Communicator, class Policy, class Output, class Keys
 Output distributed_call_by_key(const Communicator &ranks, const Policy &policy, std::int64_t n,
                                Output result, Keys keys, Values values,
                                const Arguments &...arguments) {
-  static_assert(is_host_policy<Policy>::value,
-                "lookback: distributed scans by key run with lookback::host only");
   return run_on_shard(policy, ranks, n, result, [&](std::int64_t at) {
     return Call::problem(result + at, keys + at, values + at, arguments...);
   });

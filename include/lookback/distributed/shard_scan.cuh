@@ -308,15 +308,11 @@ private:
 template <class Communicator, class Make>
 void scan_shard(const Communicator &ranks, std::int64_t n, Make make) {
   using problem = decltype(make(std::int64_t{}));
-  const auto calls = for_all_ranks(ranks, [&] {
-    const auto items = static_cast<std::uint64_t>(std::max<std::int64_t>(n, 0));
-    return gather_calls(ranks, record_of_call<problem>(items));
-  });
-  check_calls(calls);
+  const auto calls = for_all_ranks(
+      ranks, [&] { return gather_calls(ranks, record_of_call<problem>(ranks.size(), n)); });
+  const auto lengths = lengths_of(calls);
   for_all_ranks(ranks, [&] {
-    std::vector<std::uint64_t> items;
-    for (const call_record &call : calls) items.push_back(call.items);
-    const shard_layout<typename problem::shape> layout(items);
+    const shard_layout<typename problem::shape> layout(lengths);
     std::make_unique<shard_scan<Communicator, Make>>(ranks, layout, make)->scan();
   });
 }
