@@ -109,18 +109,19 @@ namespace distributed {
 /// - *Iterators*, *operator*: as for lookback::DeviceScan. Elements, keys and accumulators are
 ///   trivially copyable and have fewer than 512 bytes.
 /// - *Initial value*: a value that the host knows.
-/// - *Stream behaviour*: the host waits for the exchange of lengths, with lookback::distributed::nccl
-///   also for earlier work on the stream. Everything else is enqueued on `stream`, unless the
-///   communicator has only `all_gather`. The call allocates no device memory. The stream cannot be
-///   captured.
+/// - *Stream behaviour*: the host waits for the exchange of lengths, with
+///   lookback::distributed::nccl also for earlier work on the stream. Everything else is enqueued on
+///   `stream`, unless the communicator has only `all_gather`. The call allocates no device memory.
+///   The stream cannot be captured.
 /// - *Errors*:
 ///
 /// | status | reason | the other ranks |
 /// |---|---|---|
 /// | `cudaErrorInvalidValue` | the calls of the ranks differ | the same; usable |
 /// | `cudaErrorInvalidValue` | `num_items` is negative | the same; usable |
-/// | `cudaErrorStreamCaptureUnsupported` | `stream` is being captured | `cudaErrorInvalidValue`; usable |
+/// | `cudaErrorStreamCaptureUnsupported` | a captured `stream` | `cudaErrorInvalidValue`; usable |
 /// | `cudaErrorInvalidValue` | the storage is too small | end with an error |
+/// | `cudaErrorInvalidValue` | the device is not that of an NCCL communicator | end with an error |
 /// | `cudaErrorUnknown` | the communicator throws, or has been aborted | end with an error |
 /// | of CUDA | a launch or a copy fails | end with an error |
 ///

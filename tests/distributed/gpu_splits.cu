@@ -96,8 +96,8 @@ TEST_CASE("calls that differ") {
     REQUIRE_NE(error.find("differ in inclusive or exclusive"), std::string::npos);
 }
 
-/// A rank whose stream is being captured says so: the others do not wait for it, and the group can be
-/// used on.
+/// A rank whose stream is being captured says so: the others do not wait for it, and the group can
+/// be used on.
 TEST_CASE("a captured stream") {
   distributed::threads group(2, std::chrono::minutes(1));
   const auto errors = test::on_all_ranks(group, [](const auto &communicator) {

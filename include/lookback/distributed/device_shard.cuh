@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The scan of one rank's shard on a GPU, with the bits of one scan of the whole sequence. Its steps,
-// and the exchanges between ranks before each of them:
+// The scan of one rank's shard on a GPU, with the bits of one scan of the whole sequence. Its
+// steps, and the exchanges between ranks before each of them:
 //
 //   exchange 1          the shards' lengths, and whether the calls agree (the host waits for it)
 //   copy_keys()         by key: the last key of the shard

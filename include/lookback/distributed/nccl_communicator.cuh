@@ -30,11 +30,11 @@ namespace distributed {
 ///   thread, in the constructor and in all calls; otherwise, `std::invalid_argument`. One thread at
 ///   a time may use an object. `comm` must not be used for other operations while a call runs.
 /// - *Ownership*: the caller owns `comm`, and destroys it after this object, unless aborted().
-/// - *Failure*: after an error of NCCL or CUDA in a call, or a wait longer than the deadline, `comm`
-///   is aborted, and the call throws `std::runtime_error`. Any other exception in the call of this
-///   rank aborts it, too, unless the calls of the ranks differ or a stream is being captured. After
-///   an abort, every later call throws `std::runtime_error`. The other ranks receive an error from
-///   NCCL, or their waits end at the deadline.
+/// - *Failure*: after an error of NCCL or CUDA in a call, or a wait longer than the deadline,
+///   `comm` is aborted, and the call throws `std::runtime_error`. Any other exception in the call
+///   of this rank aborts it, too, unless the calls of the ranks differ or a stream is being
+///   captured. After an abort, every later call throws `std::runtime_error`. The other ranks
+///   receive an error from NCCL, or their waits end at the deadline.
 /// - *Waits*: the host waits in every call for the lengths of the shards and, with lookback::par,
 ///   for the results. Work that lookback::par_nosync leaves on the stream has no deadline.
 ///

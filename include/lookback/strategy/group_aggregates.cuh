@@ -26,8 +26,8 @@ class tile_reduction {
 public:
   using source = std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps, true>,
                                     item_tile<Problem, Warps>>;
-  /// A tile is fetched while the one before it is reduced, unless two are more than a block's shared
-  /// memory (by key): then it has one.
+  /// A tile is fetched while the one before it is reduced, unless two are more than the shared
+  /// memory of a block (by key): then it has one.
   static constexpr int stages = source::bytes <= default_shared_bytes / 2 - 1024 ? 2 : 1;
   static constexpr int tiles_at_most = sizeof(T) <= 16 && stages > 1 ? 8 : 1; // of a block
 
