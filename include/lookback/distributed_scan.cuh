@@ -110,9 +110,9 @@ namespace distributed {
 ///   trivially copyable and have fewer than 512 bytes.
 /// - *Initial value*: a value that the host knows.
 /// - *Stream behaviour*: the host waits for the exchange of lengths, with
-///   lookback::distributed::nccl also for earlier work on the stream. Everything else is enqueued on
-///   `stream`, unless the communicator has only `all_gather`. The call allocates no device memory.
-///   The stream cannot be captured.
+///   lookback::distributed::nccl also for earlier work on the stream. Everything else is enqueued
+///   on `stream`, unless the communicator has only `all_gather`. The call allocates no device
+///   memory. The stream cannot be captured.
 /// - *Errors*:
 ///
 /// | status | reason | the other ranks |
