@@ -49,8 +49,6 @@ template <class Call, class Communicator, class Policy, class Output, class Keys
 Output distributed_call_by_key(const Communicator &ranks, const Policy &policy, std::int64_t n,
                                Output result, Keys keys, Values values,
                                const Arguments &...arguments) {
-  static_assert(is_host_policy<Policy>::value,
-                "lookback: distributed scans by key run with lookback::host only");
   return run_on_shard(policy, ranks, n, result, [&](std::int64_t at) {
     return Call::problem(result + at, keys + at, values + at, arguments...);
   });
@@ -80,6 +78,9 @@ namespace distributed {
 /// lookback::distributed::inclusive_scan(ranks, lookback::par.on(stream), first, last, result);
 /// @endcode
 ///
+/// `<lookback/distributed_scan.cuh>` has the same scans on GPUs with the shape of CUB:
+/// lookback::distributed::DistributedScan.
+///
 /// Notation: `a . b` is `op(a, b)`; x(0), x(1), ... are the elements of all ranks, by key those of
 /// `values`; y(i) are the results; s is the first index of the segment that holds i. A segment is a
 /// maximal sequence of consecutive equal keys; it may extend over several ranks.
@@ -101,8 +102,9 @@ namespace distributed {
 ///   be trivially copyable.
 /// - *Errors*: `std::invalid_argument` on all ranks if the calls differ: in one of these types, in
 ///   the size of an element, in whether they are inclusive, in the existence of an initial value,
-///   in the processor, or in lookback::tree_version. The message names the difference, nothing is
-///   written, and the communicator remains usable.
+///   in the processor, in the number of ranks, or in lookback::tree_version. Likewise on the other
+///   ranks if one cannot take part because its stream is being captured. The message names the
+///   difference or the rank, nothing is written, and the communicator remains usable.
 /// - *Exceptions*: any other exception, as for @ref thrust_scans, is rethrown on its rank, which
 ///   also calls `abort()`. Ranks that wait in the call end with an error. A rank whose call has
 ///   already returned receives the error from its next call. Results are then partly written.
@@ -119,25 +121,28 @@ namespace distributed {
 ///
 /// **On GPUs**
 ///
-/// - *Calls*: those without keys. The current device is the GPU of the rank. Elements and
-///   accumulators must be trivially copyable and have fewer than 512 bytes.
+/// - *Requirements*: the current device is the GPU of the rank. Elements, keys and accumulators
+///   must be trivially copyable; elements and accumulators must have fewer than 512 bytes. By key,
+///   the elements that are exchanged and copied are pairs of an accumulator and a flag.
 /// - *Stream behaviour*: the host waits for the first exchange, since it must know the lengths of
 ///   the shards. With lookback::distributed::nccl it thus waits for earlier work on the stream,
 ///   too. Everything after the first exchange is enqueued on the policy's stream. lookback::par
-///   also waits for the results, lookback::par_nosync does not. The stream cannot be captured:
-///   `cudaErrorStreamCaptureUnsupported`, thrown before the first exchange and without a call of
-///   `abort()`.
+///   also waits for the results, lookback::par_nosync does not.
+/// - *Captured streams*: refused. The rank throws `cudaErrorStreamCaptureUnsupported`. Before, it
+///   takes part in the first exchange by a record that says so, on a stream of its own, so that the
+///   other ranks do not wait for it: they throw `std::invalid_argument`. All can go on to use the
+///   communicator, and the capture is unharmed.
 /// - *Temporary memory*: from lookback's pool, or from the policy's allocator. One accumulator for
 ///   each 16 KB of the shard; at most two groups (of 512 KB); for each rank at most a group and the
-///   aggregates of exchange 3 below; and the storage of a scan of the shard.
+///   aggregates of exchange 4 below; and the storage of a scan of the shard.
 /// - *Errors of CUDA*: `thrust::system_error`, as for @ref policies, or `std::runtime_error` if
 ///   lookback::distributed::nccl finds them. The other ranks end as after any other exception.
 /// - *Complexity*: a shard is read twice, that of the last rank with elements once, and written
-///   once. There are at most three exchanges, in each of which every rank sends: (1) a record of 64
-///   bytes; (2) fewer elements than a group, none if all shards begin at multiples of a group; (3)
-///   one accumulator for each group of the longest shard, not counting the last one. One block
-///   folds the aggregates of all groups before a shard, one after the other: 8192 of them for each
-///   4 GiB.
+///   once. There are at most four exchanges, in each of which every rank sends: (1) a record of 64
+///   bytes; (2) by key, its last key; (3) fewer elements than a group, none if all shards begin at
+///   multiples of a group; (4) one accumulator for each group of the longest shard, not counting
+///   the last one. One block folds the aggregates of all groups before a shard, one after the
+///   other: 8192 of them for each 4 GiB.
 ///
 /// **Communicators** have four const members:
 ///

@@ -25,6 +25,7 @@
 /// | `<lookback/block_scan.cuh>` | @ref block_scans |
 /// | `<lookback/lookback.cuh>` | all of the above |
 /// | `<lookback/distributed.cuh>` | @ref distributed_scans, on CPUs or GPUs |
+/// | `<lookback/distributed_scan.cuh>` | the same on GPUs, in CUB's shape |
 /// | `<lookback/distributed/nccl_communicator.cuh>` | a communicator for GPUs; needs NCCL |
 
 /// @defgroup thrust_scans Thrust's scans

@@ -22,7 +22,7 @@ foreach(header thrust/scan.h cub/device/device_scan.cuh)
   endif()
 endforeach()
 
-foreach(door device_scan device_select device_partition)
+foreach(door device_scan device_select device_partition distributed_scan)
   thrust_and_cub_headers(lookback/${door}.cuh found)
   if(found)
     message(FATAL_ERROR "<lookback/${door}.cuh> includes ${found}")

@@ -175,6 +175,44 @@ TEST_CASE("distributed scans: a rank that does not arrive, and one that does twi
   for (const std::string &error : errors) CHECK(contains(error, "a record of another size"));
 }
 
+/// A GPU's rank may be unable to take part, for example because its stream is being captured.
+TEST_CASE("distributed scans: a rank that cannot take part") {
+  const int x[3] = {1, 2, 3};
+  int y[9] = {};
+  distributed::threads group(3);
+  const auto errors = test::on_all_ranks(group, [&](const communicator &ranks) {
+    const auto scan = [&] {
+      distributed::inclusive_scan(ranks, host, x, x + 3, y + 3 * ranks.rank());
+    };
+    if (ranks.rank() == 1) {
+      lookback::detail::call_record own{}, all[3];
+      own.items = lookback::detail::call_record::refuses;
+      ranks.all_gather(&own, sizeof own, all);
+    } else {
+      CHECK_THROWS_WITH_AS(scan(),
+                           "lookback: rank 1 of a distributed scan cannot take part: its stream is "
+                           "being captured",
+                           std::invalid_argument);
+    }
+    scan(); // the group can be used on
+  });
+  for (const std::string &error : errors) CHECK_EQ(error, "");
+  CHECK_EQ(y[8], 18);
+}
+
+TEST_CASE("distributed scans: a communicator without the rank that it names") {
+  struct misplaced : alone {
+    int rank() const { return 1; }
+  };
+  std::size_t exchanged = 1;
+  int x[3] = {1, 2, 3};
+  CHECK_THROWS_WITH_AS(
+      distributed::inclusive_scan(misplaced{{&exchanged}}, host, x, x + 3, x),
+      "lookback: the communicator of a distributed scan says that it has rank 1 of 1 ranks",
+      std::invalid_argument);
+  CHECK_EQ(exchanged, 0); // abort() was called
+}
+
 TEST_CASE("groups of threads: arguments") {
   CHECK_THROWS_AS(distributed::threads(0), std::invalid_argument);
   CHECK_THROWS_AS(distributed::threads(2, std::chrono::milliseconds(0)), std::invalid_argument);

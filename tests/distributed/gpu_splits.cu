@@ -44,6 +44,14 @@ TEST_CASE("splits over threads of one GPU: double, exclusive") {
   test::check_random_splits<double, false>(60, 6, some_threads{});
 }
 
+TEST_CASE("splits over threads of one GPU: int by key, exclusive") {
+  test::check_random_splits_by_key<int>(40, 6, test::exclusive_by_key{}, some_threads{});
+}
+TEST_CASE("splits over threads of one GPU: float by key") {
+  test::check_random_splits_by_key<float>(40, 6, test::inclusive_by_key{}, some_threads{});
+  test::check_random_splits_by_key<float>(4, 300, test::inclusive_by_key{}, some_threads{});
+}
+
 /// Many groups: the body of a shard is scanned by the pipeline.
 TEST_CASE("a long sequence over threads of one GPU") {
   test::check_random_splits<float>(3, 300, some_threads{});
@@ -88,17 +96,103 @@ TEST_CASE("calls that differ") {
     REQUIRE_NE(error.find("differ in inclusive or exclusive"), std::string::npos);
 }
 
+/// A rank whose stream is being captured says so: the others do not wait for it, and the group can
+/// be used on.
 TEST_CASE("a captured stream") {
-  distributed::threads group(1);
-  cudaStream_t stream{};
-  REQUIRE_EQ(cudaStreamCreate(&stream), cudaSuccess);
-  thrust::device_vector<int> values(10, 1);
-  REQUIRE_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
-  REQUIRE_THROWS_AS(distributed::inclusive_scan(group.communicator(0), lookback::par.on(stream),
-                                                values.begin(), values.end(), values.begin()),
-                    thrust::system_error);
-  cudaGraph_t graph{};
-  cudaStreamEndCapture(stream, &graph);
-  cudaGraphDestroy(graph);
-  cudaStreamDestroy(stream);
+  distributed::threads group(2, std::chrono::minutes(1));
+  const auto errors = test::on_all_ranks(group, [](const auto &communicator) {
+    cudaStream_t stream{};
+    REQUIRE_EQ(cudaStreamCreate(&stream), cudaSuccess);
+    thrust::device_vector<int> values(10, 1);
+    const auto scan = [&] {
+      distributed::inclusive_scan(communicator, lookback::par.on(stream), values.begin(),
+                                  values.end(), values.begin());
+    };
+    if (communicator.rank() == 0) {
+      REQUIRE_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+      REQUIRE_THROWS_AS(scan(), thrust::system_error);
+      cudaGraph_t graph{};
+      REQUIRE_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+      cudaGraphDestroy(graph);
+    } else {
+      REQUIRE_THROWS_WITH(scan(), "lookback: rank 0 of a distributed scan cannot take part: its "
+                                  "stream is being captured");
+    }
+    scan();
+    REQUIRE_EQ(values[9], communicator.rank() == 0 ? 10 : 20);
+    cudaStreamDestroy(stream);
+  });
+  for (const std::string &error : errors) REQUIRE_EQ(error, "");
+}
+
+/// Calls of two ranks in two phases: `usual(of)` on rank 0 and `other(of)` on rank 1, where `of`
+/// makes a sum of 10 elements with some storage, of a number of bytes, on a stream.
+template <class Usual, class Other>
+std::vector<cudaError_t> statuses(distributed::threads &group, Usual usual, Other other) {
+  std::vector<cudaError_t> results(2);
+  for (const std::string &error : test::on_all_ranks(group, [&](const auto &ranks) {
+         thrust::device_vector<int> values(10, 1);
+         const auto of = [&](void *storage, std::size_t &bytes, int n = 10,
+                             cudaStream_t stream = nullptr) {
+           int *const data = values.data().get();
+           return distributed::DistributedScan::InclusiveSum(storage, bytes, data, data, n, ranks,
+                                                             stream);
+         };
+         results[static_cast<std::size_t>(ranks.rank())] =
+             ranks.rank() == 0 ? usual(of) : other(of);
+       }))
+    REQUIRE_EQ(error, "");
+  return results;
+}
+
+TEST_CASE("DistributedScan: statuses") {
+  distributed::threads group(2, std::chrono::minutes(1));
+  using statuses_type = std::vector<cudaError_t>;
+  const auto usual = [](auto of) {
+    return test::in_two_phases(
+        [&](void *storage, std::size_t &bytes) { return of(storage, bytes); });
+  };
+  const auto size_only = [](auto of) {
+    std::size_t bytes = 0;
+    return of(nullptr, bytes);
+  };
+  const auto with_storage = [](auto of) {
+    thrust::device_vector<char> storage(1 << 20);
+    std::size_t bytes = storage.size();
+    return of(storage.data().get(), bytes);
+  };
+  const statuses_type good{cudaSuccess, cudaSuccess},
+      invalid{cudaErrorInvalidValue, cudaErrorInvalidValue};
+  REQUIRE_EQ(statuses(group, usual, usual), good);
+  REQUIRE_EQ(statuses(group, with_storage, with_storage), good);
+  REQUIRE_EQ(statuses(group, size_only, with_storage), invalid); // another phase
+  REQUIRE_EQ(statuses(group, size_only,
+                      [](auto of) {
+                        std::size_t bytes = 0;
+                        return of(nullptr, bytes, -1);
+                      }),
+             invalid);
+  const auto captured = statuses(group, size_only, [](auto of) {
+    cudaStream_t stream{};
+    REQUIRE_EQ(cudaStreamCreate(&stream), cudaSuccess);
+    REQUIRE_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    std::size_t bytes = 0;
+    const cudaError_t status = of(nullptr, bytes, 10, stream);
+    cudaGraph_t graph{};
+    REQUIRE_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+    return status;
+  });
+  REQUIRE_EQ(captured, statuses_type{cudaErrorInvalidValue, cudaErrorStreamCaptureUnsupported});
+  REQUIRE_EQ(statuses(group, usual, usual), good); // the group can be used on
+  const auto too_small = [](auto of) {
+    thrust::device_vector<char> storage(1);
+    std::size_t bytes = 0;
+    return of(storage.data().get(), bytes);
+  };
+  const auto small = statuses(group, with_storage, too_small);
+  REQUIRE_EQ(small[1], cudaErrorInvalidValue);
+  REQUIRE_EQ(small[0], cudaErrorUnknown); // rank 1 has called abort()
+  REQUIRE_EQ(statuses(group, usual, usual), statuses_type{cudaErrorUnknown, cudaErrorUnknown});
 }

@@ -286,6 +286,12 @@ mutation("the prefix of a body without its head" DELETE fold-own)
 mutation("results of a head written before the shard" REPLACE head-output "i_ >= 0" "i_ >= -1")
 mutation("a head without the open items before the shard"
          REPLACE head-known "layout_.open_items(rank)" "0")
+mutation("the first element of every shard starts a segment"
+         REPLACE shard-element "first_is_head(memory.own)" "true")
+mutation("the first element of every shard starts a segment, from shared memory"
+         REPLACE shard-vector "tile != 0" "true")
+mutation("the key before a shard taken from an empty one"
+         REPLACE shard-key "layout_.items(rank) > 0" "true")
 
 mutations_of(races_continued.cpp)
 mutation("the prefix of the last tile for that of its group"

@@ -7,6 +7,7 @@
 #include <simt/problems.hpp>
 
 #include <cstring>
+#include <tuple>
 
 namespace {
 
@@ -75,13 +76,17 @@ void scan_shards(test::trial &one, const std::vector<std::uint64_t> &cuts, Make 
     shards[r].bind(memory[r].data());
   }
   using exchange = typename shard::exchange;
-  std::vector<exchange> open, records;
+  const auto exchanged = [&](exchange (shard::*of)() const) {
+    std::vector<exchange> all;
+    for (shard &each : shards) all.push_back((each.*of)());
+    all_gather(all);
+  };
+  on_all_ranks([&](shard &each) { each.copy_keys(launch); });
+  exchanged(&shard::last_keys);
   on_all_ranks([&](shard &each) { each.copy_open_items(launch); });
-  for (shard &each : shards) open.push_back(each.open_items());
-  all_gather(open);
+  exchanged(&shard::open_items);
   on_all_ranks([&](shard &each) { each.reduce(launch); });
-  for (shard &each : shards) records.push_back(each.group_records());
-  all_gather(records);
+  exchanged(&shard::group_records);
   on_all_ranks([&](shard &each) { REQUIRE_EQ(each.scan(launch), test::outcome::launched); });
 }
 
@@ -153,6 +158,96 @@ void check_sums(test::trial &one, std::size_t groups) {
 
 using wide = test::widened<test::interval, 256>;
 
+/// A result that makes tiles small.
+struct alignas(16) wide_result {
+  test::interval value;
+  unsigned char rest[256 - sizeof(test::interval)];
+  wide_result &operator=(const test::interval &scanned) {
+    value = scanned;
+    return *this;
+  }
+};
+
+/// By key: all shards of intervals that are numbered within their segments.
+void check_segments(test::trial &one, std::size_t n) {
+  using T = test::interval;
+  const test::tree_sizes size(sizeof(wide_result), sizeof(wide_result));
+  const int ranks = 1 + static_cast<int>(one.random() % 5);
+  auto cuts = random_cuts(one, size, n, ranks);
+  if (ranks > 2) cuts[2] = cuts[1]; // rank 1 is empty
+  const std::size_t longest[] = {1, 7, size.tile, 3 * size.group};
+  const test::segments<std::uint32_t, T> all(one, n, longest[one.random() % 4]);
+  const bool inclusive = one.random() % 2 == 0;
+  INFO("n = ", n, ", ranks = ", ranks, ", cuts = ", cuts[1], ", ", cuts[ranks > 1 ? 2 : 1],
+       ", inclusive: ", inclusive);
+  const wide_result guard{{77, 78}, {}};
+  std::vector<std::vector<wide_result>> outputs;
+  for (int r = 0; r < ranks; ++r) outputs.emplace_back(cuts[r + 1] - cuts[r] + 2, guard);
+  const auto make = [&](int rank) {
+    return [keys = all.keys.data() + cuts[rank], values = all.values.data() + cuts[rank],
+            result = outputs[rank].data() + 1](std::int64_t at) {
+      return std::make_tuple(keys + at, values + at, result + at);
+    };
+  };
+  const test::same_octave equal;
+  if (inclusive)
+    scan_shards(one, cuts, [&](int rank) {
+      return [part = make(rank), equal](std::int64_t at) {
+        const auto [keys, values, result] = part(at);
+        return detail::make_inclusive_by_key<T>(keys, values, result, equal,
+                                                test::join_neighbours{});
+      };
+    });
+  else
+    scan_shards(one, cuts, [&](int rank) {
+      return [part = make(rank), equal](std::int64_t at) {
+        const auto [keys, values, result] = part(at);
+        return detail::make_exclusive_by_key<T>(keys, values, result, test::interval_initial, equal,
+                                                test::join_neighbours{});
+      };
+    });
+  for (int r = 0; r < ranks; ++r) {
+    const bool guarded =
+        outputs[r].front().value == guard.value && outputs[r].back().value == guard.value;
+    REQUIRE(guarded);
+    std::size_t i = cuts[r];
+    while (i < cuts[r + 1] &&
+           outputs[r][i - cuts[r] + 1].value == (inclusive ? all.inclusive[i] : all.exclusive[i]))
+      ++i;
+    REQUIRE_EQ(i, cuts[r + 1]); // the first wrong element
+  }
+}
+
+/// By key, over the keys or not: the bits of one scan of the whole.
+void check_sums_by_key(test::trial &one, std::size_t groups) {
+  const test::tree_sizes size(sizeof(double), sizeof(double));
+  const std::size_t n = one.random() % (groups * size.group + 1);
+  const auto cuts = random_cuts(one, size, n, 1 + static_cast<int>(one.random() % 5));
+  const std::size_t longest[] = {1, 7, 1000, n + 1};
+  const std::size_t most = longest[one.random() % 4];
+  std::vector<double> keys, values;
+  for (std::size_t i = 0, left = 0; i < n; ++i, --left) {
+    const bool head = left == 0;
+    if (head) left = 1 + one.random() % most;
+    keys.push_back((i == 0 ? 0 : keys.back()) + head);
+    values.push_back(static_cast<double>(one.random() % 20001) / 7 - 100);
+  }
+  const auto expected = test::tree_scan_by_key<double>(keys, values, equal_to{}, plus{},
+                                                       std::nullopt, sizeof(double));
+  const bool over_keys = one.random() % 2 == 0;
+  std::vector<double> apart(n), &output = over_keys ? keys : apart;
+  scan_shards(one, cuts, [&](int rank) {
+    return [from = static_cast<const double *>(keys.data()) + cuts[rank],
+            values = static_cast<const double *>(values.data()) + cuts[rank],
+            result = output.data() + cuts[rank]](std::int64_t at) {
+      return detail::make_inclusive_by_key<double>(from + at, values + at, result + at, equal_to{},
+                                                   plus{});
+    };
+  });
+  INFO("n = ", n, ", over the keys: ", over_keys);
+  REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
+}
+
 } // namespace
 
 TEST_CASE("shards of intervals, inclusive") {
@@ -171,8 +266,15 @@ TEST_CASE("shards of intervals with an initial value") {
       check_intervals<kind::inclusive_from_initial, test::interval>(one, elements, n);
   });
 }
+TEST_CASE("shards of intervals by key") {
+  test::for_each_trial(30,
+                       [&](test::trial &one) { check_segments(one, one.random() % (70 * 64)); });
+}
 #if !defined(__SANITIZE_THREAD__) // too many threads for it
 TEST_CASE("shards of doubles") {
   test::for_each_trial(30, [&](test::trial &one) { check_sums<double, double>(one, 2); });
+}
+TEST_CASE("shards of doubles by key") {
+  test::for_each_trial(20, [&](test::trial &one) { check_sums_by_key(one, 2); });
 }
 #endif

@@ -246,10 +246,12 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
       return input_.element(values_.get(k), (heads_ >> k & 1) != 0);
     }
 
+  protected:
+    unsigned heads_ = 0; // bit k: of element k
+
   private:
     const input_type &input_;
     lane_vector<value, E> values_;
-    unsigned heads_ = 0;
   };
 };
 

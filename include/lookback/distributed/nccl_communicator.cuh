@@ -27,35 +27,39 @@ namespace distributed {
 /// @endcode
 ///
 /// - *Requirements*: NCCL 2.14 or newer. The GPU of `comm` is the current device of the calling
-///   thread, in the constructor and in all calls. One thread at a time may use an object. `comm`
-///   must not be used for other operations while a call runs.
+///   thread, in the constructor and in all calls; otherwise, `std::invalid_argument`. One thread at
+///   a time may use an object. `comm` must not be used for other operations while a call runs.
 /// - *Ownership*: the caller owns `comm`, and destroys it after this object, unless aborted().
-/// - *Failure*: after an error of NCCL or CUDA, or a wait longer than the deadline, `comm` is
-///   aborted, and the call throws `std::runtime_error`. Any other exception in the call of this
-///   rank aborts it, too, unless the calls of the ranks differ or the stream is being captured.
-///   After an abort, every later call throws `std::runtime_error`. The other ranks receive an error
-///   from NCCL, or their waits end at the deadline.
+/// - *Failure*: after an error of NCCL or CUDA in a call, or a wait longer than the deadline,
+///   `comm` is aborted, and the call throws `std::runtime_error`. Any other exception in the call
+///   of this rank aborts it, too, unless the calls of the ranks differ or a stream is being
+///   captured. After an abort, every later call throws `std::runtime_error`. The other ranks
+///   receive an error from NCCL, or their waits end at the deadline.
 /// - *Waits*: the host waits in every call for the lengths of the shards and, with lookback::par,
 ///   for the results. Work that lookback::par_nosync leaves on the stream has no deadline.
 ///
 /// @ingroup distributed_scans
 class nccl {
 public:
-  /// Throws `std::invalid_argument` if `comm` is null or the deadline is not positive. If NCCL or
-  /// CUDA reports an error, `comm` is aborted, must not be destroyed, and `std::runtime_error` is
-  /// thrown.
+  /// Not collective. Waits until `comm` is initialised, at most until the deadline. Throws
+  /// `std::invalid_argument` if `comm` is null or of another GPU than the current device, or if the
+  /// deadline is not positive; `std::runtime_error` if NCCL or CUDA reports an error. `comm` then
+  /// remains as it is.
   explicit nccl(ncclComm_t comm, std::chrono::milliseconds deadline = std::chrono::minutes(10))
       : state_{comm, deadline} {
     if (comm == nullptr) throw std::invalid_argument("lookback: the NCCL communicator is null");
     if (deadline.count() <= 0)
       throw std::invalid_argument("lookback: the deadline of an NCCL communicator is not positive");
-    check(ncclCommUserRank(comm, &rank_));
-    check(ncclCommCount(comm, &size_));
+    require(settled(ncclInProgress)); // it may still be being initialised
+    require(ncclCommUserRank(comm, &rank_));
+    require(ncclCommCount(comm, &size_));
+    require(ncclCommCuDevice(comm, &gpu_));
+    check_current_device();
     const std::size_t bytes = host_bytes * (static_cast<std::size_t>(size_) + 1);
-    check(cudaMalloc(&state_.device, bytes));
+    require(cudaMalloc(&state_.device, bytes));
     const cudaError_t status = cudaMallocHost(&state_.pinned, bytes);
     if (status != cudaSuccess) cudaFree(state_.device);
-    check(status);
+    require(status);
   }
   nccl(const nccl &) = delete;
   nccl &operator=(const nccl &) = delete;
@@ -81,6 +85,7 @@ public:
   void all_gather_host(const void *record, std::size_t bytes, void *records,
                        cudaStream_t stream) const {
     throw_if_aborted();
+    check_current_device();
     if (bytes > host_bytes)
       throw std::invalid_argument("lookback: all_gather_host() takes records of at most 64 bytes");
     char *const own = static_cast<char *>(state_.device), *const all = own + host_bytes;
@@ -123,22 +128,51 @@ private:
   void throw_if_aborted() const {
     if (aborted()) fail("is used after it has been aborted");
   }
-  void check(cudaError_t status) const {
-    if (status != cudaSuccess) fail(std::string("met a CUDA error: ") + cudaGetErrorString(status));
+  void check_current_device() const {
+    int current = -1;
+    require(cudaGetDevice(&current));
+    if (current != gpu_)
+      throw std::invalid_argument("lookback: the NCCL communicator of rank " +
+                                  std::to_string(rank_) + " is of GPU " + std::to_string(gpu_) +
+                                  ", but the current device is " + std::to_string(current) +
+                                  "; call cudaSetDevice(" + std::to_string(gpu_) + ") first");
   }
-  /// A communicator that is not blocking may return before it has started the operation.
-  void check(ncclResult_t status) const {
+  /// The status of an operation that a communicator that is not blocking may not have started yet.
+  /// Still in progress: the deadline is over.
+  ncclResult_t settled(ncclResult_t status) const {
     const auto begin = std::chrono::steady_clock::now();
-    while (status == ncclInProgress) {
-      if (std::chrono::steady_clock::now() - begin > state_.deadline)
-        fail("has waited until the deadline for NCCL");
+    while (status == ncclInProgress &&
+           std::chrono::steady_clock::now() - begin <= state_.deadline) {
       std::this_thread::yield();
       if (ncclCommGetAsyncError(state_.comm, &status) != ncclSuccess) status = ncclInternalError;
     }
-    if (status != ncclSuccess) fail(std::string("fails: ") + ncclGetErrorString(status));
+    return status;
+  }
+  static std::string reason(cudaError_t status) {
+    return std::string("met a CUDA error: ") + cudaGetErrorString(status);
+  }
+  static std::string reason(ncclResult_t status) {
+    return status == ncclInProgress ? "has waited until the deadline for NCCL"
+                                    : std::string("fails: ") + ncclGetErrorString(status);
+  }
+  /// Throws if there is an error, and leaves the communicator as it is.
+  template <class Status>
+  void require(Status status) const {
+    if (status != Status{}) throw_error(reason(status)); // 0: cudaSuccess, ncclSuccess
+  }
+  /// Aborts the communicator, too.
+  void check(cudaError_t status) const {
+    if (status != cudaSuccess) fail(reason(status));
+  }
+  void check(ncclResult_t status) const {
+    status = settled(status);
+    if (status != ncclSuccess) fail(reason(status));
   }
   [[noreturn]] void fail(const std::string &reason) const {
     abort();
+    throw_error(reason);
+  }
+  [[noreturn]] void throw_error(const std::string &reason) const {
     throw std::runtime_error("lookback: the NCCL communicator of rank " + std::to_string(rank_) +
                              " " + reason);
   }
@@ -149,7 +183,7 @@ private:
     void *device = nullptr, *pinned = nullptr; // the own record, then those of all ranks
   };
   mutable state state_;
-  int rank_ = 0, size_ = 1;
+  int rank_ = 0, size_ = 1, gpu_ = 0;
 };
 
 } // namespace distributed

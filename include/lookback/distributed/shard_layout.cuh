@@ -27,6 +27,8 @@ public:
   }
 
   int ranks() const { return static_cast<int>(ends_.size()) - 1; }
+  /// Whether all shards are empty.
+  bool is_empty() const { return ends_.back() == 0; }
   std::uint64_t begin(int rank) const { return ends_[static_cast<std::size_t>(rank)]; }
   std::uint64_t end(int rank) const { return ends_[static_cast<std::size_t>(rank) + 1]; }
   std::uint64_t items(int rank) const { return end(rank) - begin(rank); }

@@ -79,7 +79,7 @@ class shard_scan {
   using T = typename given::accumulator;
   using shape = typename given::shape;
   static constexpr bool by_key = boundary_of<typename given::input_type>::exists;
-  using input_type = std::conditional_t<by_key, keyed_shard<typename given::input_type>,
+  using input_type = std::conditional_t<by_key, keyed_shard<typename given::input_type, known_head>,
                                         typename given::input_type>;
   /// A part of the shard; its prefix may not exist.
   using part_type = scan_problem<given::inclusive, T, input_type, decltype(given::op),
@@ -137,7 +137,7 @@ private:
     if constexpr (by_key) {
       bool is_head = first_is_head_;
       if (at > 0 && at < n_) is_head = input.is_head(input.keys()[-1], input.keys()[0]);
-      return {input, is_head};
+      return {input, known_head{is_head}};
     } else {
       return input;
     }
@@ -308,15 +308,11 @@ private:
 template <class Communicator, class Make>
 void scan_shard(const Communicator &ranks, std::int64_t n, Make make) {
   using problem = decltype(make(std::int64_t{}));
-  const auto calls = for_all_ranks(ranks, [&] {
-    const auto items = static_cast<std::uint64_t>(std::max<std::int64_t>(n, 0));
-    return gather_calls(ranks, record_of_call<problem>(items));
-  });
-  check_calls(calls);
+  const auto calls = for_all_ranks(
+      ranks, [&] { return gather_calls(ranks, record_of_call<problem>(ranks.size(), n)); });
+  const auto lengths = lengths_of(calls);
   for_all_ranks(ranks, [&] {
-    std::vector<std::uint64_t> items;
-    for (const call_record &call : calls) items.push_back(call.items);
-    const shard_layout<typename problem::shape> layout(items);
+    const shard_layout<typename problem::shape> layout(lengths);
     std::make_unique<shard_scan<Communicator, Make>>(ranks, layout, make)->scan();
   });
 }

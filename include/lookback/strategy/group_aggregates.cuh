@@ -26,8 +26,10 @@ class tile_reduction {
 public:
   using source = std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps, true>,
                                     item_tile<Problem, Warps>>;
-  static constexpr int stages = 2; // a tile is fetched while the one before it is reduced
-  static constexpr int tiles_at_most = sizeof(T) <= 16 ? 8 : 1; // of a block
+  /// A tile is fetched while the one before it is reduced, unless two are more than the shared
+  /// memory of a block (by key): then it has one.
+  static constexpr int stages = source::bytes <= default_shared_bytes / 2 - 1024 ? 2 : 1;
+  static constexpr int tiles_at_most = sizeof(T) <= 16 && stages > 1 ? 8 : 1; // of a block
 
   struct storage {
     alignas(128) unsigned char tiles[stages][(source::bytes + 127) / 128 * 128];

@@ -59,12 +59,11 @@ tree_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
 }
 
 /// Enqueues the kernel that clears the state in `in` and saves what the scan may overwrite. Returns
-/// the problem for the scan's kernel, which reads the saved values.
+/// the problem for the scan's kernel, which reads the saved values. By key, the keys are saved: an
+/// initial value on the device must not be a part of the output.
 template <class Rows, class Problem, class Launch>
 auto prepare_tiles(Problem problem, const workspace<Problem> &in, Launch &launch) {
   constexpr bool by_key = boundary_of<typename Problem::input_type>::exists;
-  static_assert(!reads_initial<Problem> || !by_key,
-                "a scan by key must not read its initial value on the device");
   const auto enqueue = [&](const auto &saved) {
     using saved_type = std::decay_t<decltype(saved)>;
     const std::size_t blocks = (in.zeroed_words - 1) / Rows::prepare_threads + 1,
@@ -77,7 +76,7 @@ auto prepare_tiles(Problem problem, const workspace<Problem> &in, Launch &launch
       launch(prepare_kernel<saved_type>, block, grid, saved, static_cast<unsigned>(problem.tiles()),
              in.zeroed, in.zeroed_words);
   };
-  if constexpr (reads_initial<Problem>) { // mutant: saved-initial
+  if constexpr (reads_initial<Problem> && !by_key) { // mutant: saved-initial
     enqueue(initial_to_save_at(in.initial, problem));
     return with_initial_at(in.initial, problem);
   } else if constexpr (by_key) {
