@@ -7,6 +7,7 @@
 #include <lookback/dispatch/segmented_call.cuh>
 #include <lookback/strategy/column_units.cuh>
 #include <lookback/strategy/short_columns.cuh>
+#include <lookback/strategy/whole_lines.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -101,14 +102,6 @@ private:
 };
 using column_scans = column_strategy<measured_tuning, 1024, 16>;
 
-/// Offsets first, first + step, ...
-struct stepped_offsets {
-  using value_type = std::int64_t;
-  using difference_type = std::ptrdiff_t;
-  std::int64_t first, step;
-  LOOKBACK_HOST_DEVICE std::int64_t operator[](std::int64_t i) const { return first + i * step; }
-};
-
 /// A scan along an axis: of rows, of lines that are columns, or of any other lines, which are
 /// columns one by one.
 template <class Segmented, class Columns>
@@ -137,24 +130,53 @@ private:
     }
     return own;
   }
-  /// Rows are segments whose offsets are computed. In reverse, they are rows of the reversed array,
-  /// the last row first.
+  /// In reverse, rows are those of the reversed array, the last row first.
   template <class Problem, class Launch>
   static typename Launch::status_type scan_rows(void *storage, std::size_t &bytes,
                                                 const Problem &problem, const axis &own,
-                                                const Launch &launch) {
+                                                Launch &launch) {
     const std::int64_t in = (own.outer - 1) * own.input.outer, // where the last row begins
         out = (own.outer - 1) * own.output.outer;
-    const auto rows = [&](std::int64_t from, std::int64_t to, std::int64_t direction) {
-      const std::int64_t step = direction * own.input.outer;
-      return offset_segments<stepped_offsets, stepped_offsets, stepped_offsets>(
-          {from, step}, {from + own.length, step}, {to, direction * own.output.outer}, own.outer);
-    };
     if (own.reverse)
-      return Segmented::scan(storage, bytes,
-                             from_the_ends(problem, in + own.length, out + own.length),
-                             rows(in, out, -1), launch);
-    return Segmented::scan(storage, bytes, problem, rows(0, 0, 1), launch);
+      return scan_rows(storage, bytes, from_the_ends(problem, in + own.length, out + own.length),
+                       {in, -own.input.outer}, {out, -own.output.outer}, own, launch);
+    return scan_rows(storage, bytes, problem, {0, own.input.outer}, {0, own.output.outer}, own,
+                     launch);
+  }
+  /// Rows of a few rows of the tree, up to a tile, are scanned by a few warps each; others are
+  /// segments whose offsets are computed.
+  template <class Problem, class Launch>
+  static typename Launch::status_type
+  scan_rows(void *storage, std::size_t &bytes, const Problem &problem, const stepped_offsets &input,
+            const stepped_offsets &output, const axis &own, Launch &launch) {
+    if constexpr (whole_lines<Problem, 4>::possible) {
+      constexpr std::int64_t row = Problem::shape::row_elements;
+      const bool by_warps = own.length <= whole_lines<Problem, 1>::length_at_most;
+      if (own.length > 2 * row && by_warps)
+        return scan_whole<1>(storage, bytes, problem, input, output, own, launch);
+      if (own.length <= whole_lines<Problem, 4>::length_at_most && !by_warps)
+        return scan_whole<4>(storage, bytes, problem, input, output, own, launch);
+    }
+    const offset_segments<stepped_offsets, stepped_offsets, stepped_offsets> rows(
+        input, {input.first + own.length, input.step}, output, own.outer);
+    return Segmented::scan(storage, bytes, problem, rows, launch);
+  }
+  template <int Warps, class Problem, class Launch>
+  static typename Launch::status_type
+  scan_whole(void *storage, std::size_t &bytes, const Problem &problem,
+             const stepped_offsets &input, const stepped_offsets &output, const axis &own,
+             Launch &launch) {
+    using block = whole_lines<Problem, Warps>;
+    const std::int64_t blocks = (own.outer - 1) / block::lines + 1;
+    const std::size_t needed = temporary_memory::bytes_for(0);
+    if (storage == nullptr) bytes = needed;
+    if (blocks > INT_MAX || bytes < needed) return launch.refuse(refusal::invalid_value);
+    if (storage != nullptr)
+      launch(whole_lines_kernel<Problem, Warps>,
+             block_shape{block::threads, sizeof(typename block::storage)},
+             launch_grid{static_cast<std::uint64_t>(blocks)}, problem, input, output, own.outer,
+             static_cast<int>(own.length));
+    return launch.status();
   }
 };
 using axis_scans = axis_strategy<segmented_scans, column_scans>;

@@ -8,6 +8,7 @@
 #include <lookback/block/lane_scan.cuh>
 #include <lookback/block/warp_shuffle.cuh>
 #include <lookback/tile/left_side.cuh>
+#include <lookback/tile/vector_loads.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -207,20 +208,7 @@ private:
 
   LOOKBACK_DEVICE void load(std::int64_t at, int count, vector &items) const {
     const auto input = problem_.input + static_cast<std::ptrdiff_t>(at);
-    if constexpr (can_move_as_vectors<item, std::decay_t<decltype(input)>> && vector::packed) {
-      if (count == E && moves_as_vectors<item, E>(input)) {
-        if constexpr (counts_from_end<std::decay_t<decltype(input)>>) {
-          items.words = simt::load_vector<vector::bytes>(address_of(input) - E);
-          items = mirrored(items);
-        } else {
-          items.words = simt::load_vector<vector::bytes>(input);
-        }
-        return;
-      }
-    }
-    LOOKBACK_UNROLL
-    for (int k = 0; k < E; ++k)
-      if (k < count) items.set(k, static_cast<item>(input[k]));
+    load_lane(input, moves_as_vectors<item, E>(input), count, items);
   }
 
   LOOKBACK_DEVICE void reduce(const lane_slot &own, const vector &items, slot_network<T> &net,
