@@ -14,9 +14,10 @@ namespace test {
 /// A call whose kernels can run more than once.
 class enqueued {
 public:
-  template <class Strategies, class Problem, class Int>
-  enqueued(Strategies, const Problem &problem, const lookback::device_count<Int> &n,
-           const emulator::schedule &chosen, const device &on) {
+  /// `n`: a lookback::device_count, or segments whose number is one.
+  template <class Strategies, class Problem, class Count>
+  enqueued(Strategies, const Problem &problem, const Count &n, const emulator::schedule &chosen,
+           const device &on) {
     const emulated_launcher launch(on, chosen, stream_);
     std::size_t bytes = 0;
     if (Strategies::scan(nullptr, bytes, problem, n, launch) != outcome::launched)
@@ -100,6 +101,30 @@ void replay_counts(std::uint64_t trials, std::size_t tiles, std::size_t least, O
     }
   });
 }
+
+/// Scans a trial's problem of n items, which only the device knows, by `Strategies`. The first run
+/// finds an invalid count, and writes nothing.
+template <class Strategies>
+struct by_count {
+  template <class Problem>
+  void operator()(const Problem &problem, std::size_t n, trial &one) const {
+    const auto bound =
+        static_cast<std::int64_t>(n + one.random() % (6 * Problem::shape::tile_elements));
+    std::int64_t count = bound + 1;
+    int error = 0;
+    device on;
+    on.multiprocessors = 1 + one.random() % 4;
+    INFO("at most ", bound);
+    const enqueued kernels(Strategies{}, problem, lookback::device_count{&count, bound, &error},
+                           one.schedule, on);
+    kernels.run(one.schedule);
+    REQUIRE_EQ(error, 1);
+    error = 0;
+    count = static_cast<std::int64_t>(n);
+    kernels.run(one.schedule);
+    REQUIRE_EQ(error, 0);
+  }
+};
 
 using counted_rows = rows_of<2>;
 /// One block and its only tile.
