@@ -4,6 +4,7 @@
 
 #include <simt/counts.hpp>
 #include <simt/runs.hpp>
+#include <simt/segmented.hpp>
 #include <simt/selections.hpp>
 
 using test::interval;
@@ -38,4 +39,8 @@ TEST_CASE("counts on the device: selections, runs and partitions") {
   test::sum_runs<std::uint32_t, std::int32_t>(20, 6, ahead{});
   test::find_long_runs(20, 6, ahead{});
   test::part_in_three<std::uint32_t>(20, 3, drawn{});
+}
+TEST_CASE("counts on the device: segments") {
+  test::scan_interval_segments<interval, test::widened<interval, 120>, 2, 32,
+                               test::number_on_device>(40, 3000);
 }

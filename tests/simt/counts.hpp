@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lookback/core/device_count.cuh>
+#include <lookback/core/offset_segments.cuh>
 
 #include <simt/problems.hpp>
 
@@ -102,27 +103,45 @@ void replay_counts(std::uint64_t trials, std::size_t tiles, std::size_t least, O
   });
 }
 
-/// Scans a trial's problem of n items, which only the device knows, by `Strategies`. The first run
-/// finds an invalid count, and writes nothing.
+/// Runs the kernels of `enqueue(count)` for n items, or segments, which only the device
+/// knows. The first run finds an invalid count, and writes nothing.
+template <class Enqueue>
+void run_counted(trial &one, std::size_t n, std::size_t most, Enqueue enqueue) {
+  const auto bound = static_cast<std::int64_t>(n + one.random() % most);
+  std::int64_t count = bound + 1;
+  int error = 0;
+  INFO("at most ", bound);
+  const enqueued kernels = enqueue(lookback::device_count{&count, bound, &error});
+  kernels.run(one.schedule);
+  REQUIRE_EQ(error, 1);
+  error = 0;
+  count = static_cast<std::int64_t>(n);
+  kernels.run(one.schedule);
+  REQUIRE_EQ(error, 0);
+}
+
+/// Scans a trial's problem by `Strategies`.
 template <class Strategies>
 struct by_count {
   template <class Problem>
   void operator()(const Problem &problem, std::size_t n, trial &one) const {
-    const auto bound =
-        static_cast<std::int64_t>(n + one.random() % (6 * Problem::shape::tile_elements));
-    std::int64_t count = bound + 1;
-    int error = 0;
     device on;
     on.multiprocessors = 1 + one.random() % 4;
-    INFO("at most ", bound);
-    const enqueued kernels(Strategies{}, problem, lookback::device_count{&count, bound, &error},
-                           one.schedule, on);
-    kernels.run(one.schedule);
-    REQUIRE_EQ(error, 1);
-    error = 0;
-    count = static_cast<std::int64_t>(n);
-    kernels.run(one.schedule);
-    REQUIRE_EQ(error, 0);
+    run_counted(one, n, 6 * Problem::shape::tile_elements, [&](const auto &count) {
+      return enqueued(Strategies{}, problem, count, one.schedule, on);
+    });
+  }
+};
+/// Scans segments by `Strategy`.
+struct number_on_device {
+  template <class Strategy, class Problem, class Segments>
+  static void scan(Strategy, const Problem &problem, const Segments &segments, trial &one,
+                   const device &on) {
+    const auto n = static_cast<std::size_t>(segments.count());
+    run_counted(one, n, 3 * n + 2, [&](const auto &count) {
+      return enqueued(Strategy{}, problem,
+                      core::count_segments(segments.first(count.at_most), count), one.schedule, on);
+    });
   }
 };
 

@@ -451,6 +451,9 @@ mutation("a status word not cleared for the next round" DELETE clear-tile)
 mutation("values of two segments combined in a row" REPLACE slot-position "position >= distance" "true")
 mutation("a row that ends with its warp's lanes"
          REPLACE slots-above "is_above ? above_[step] : value" "value")
+mutation("an invalid number of segments not reported" REPLACE segments-report "report_count(number)" "")
+mutation("batches of segments without the last" REPLACE segments-entries "batches + 1" "batches")
+mutation("as many segments scanned as there can be" DELETE segments-read)
 
 # ---- columns -------------------------------------------------------------------------------------
 mutations_of(races_columns.cpp)
