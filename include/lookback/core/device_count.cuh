@@ -33,9 +33,8 @@ inline namespace LOOKBACK_ABI {
 ///   failed assertion does: the context is lost.
 /// - *Complexity*: that of `*count` items. `at_most` determines the storage, the strategy and the
 ///   grid. Kernels read the count first, and blocks without a tile end at once.
-/// - Refused at compile time by OffsetsFromCounts(), by all calls of other classes and with
-///   lookback::reverse. With a textbook strategy (`<lookback/catalogue.cuh>`), a call returns
-///   `cudaErrorNotSupported`.
+/// - Refused at compile time by OffsetsFromCounts() and with lookback::reverse. With a textbook
+///   strategy (`<lookback/catalogue.cuh>`), a call returns `cudaErrorNotSupported`.
 ///
 /// @tparam Int  an integer type
 /// @ingroup cub_scans
