@@ -45,9 +45,9 @@ inline namespace LOOKBACK_ABI {
 ///   has no such limits.
 /// - *Initial value*: a value that the host knows, no lookback::FutureValue. Every segment starts
 ///   from it.
-/// - `num_segments`: an integer; 0 launches nothing. Or a lookback::device_count, if only the device
-///   knows the number: the offsets behind it are not read. More segments than `at_most` are reported
-///   as an invalid count, and no output is written.
+/// - `num_segments`: an integer; 0 launches nothing. Or a lookback::device_count, if only the
+///   device knows the number: the offsets behind it are not read, and for an invalid one no output
+///   is written.
 /// - *Stream behaviour*: the scan is enqueued on `stream`, as up to four kernels. Nothing is
 ///   allocated, nothing synchronises, and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` if `num_segments` is negative, or if the storage is too
@@ -55,9 +55,9 @@ inline namespace LOOKBACK_ABI {
 /// - *Determinism*: the results of a segment are bit-identical to those of scanning it alone by
 ///   lookback::DeviceScan. They depend neither on the other segments nor on where the segment is
 ///   (lookback::tree_shape).
-/// - *Temporary storage*: depends on `num_segments`, or its bound, and the types only. About 8 bytes
-///   for every 32 segments, and about 70,000 entries: of 8 bytes for accumulators of up to 4 bytes,
-///   of 16 bytes for up to 8, and of 32 bytes for up to 16.
+/// - *Temporary storage*: depends on `num_segments`, or its bound, and the types only. About 8
+///   bytes for every 32 segments, and about 70,000 entries: of 8 bytes for accumulators of up to 4
+///   bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Work is shared by elements, whatever the lengths of the segments: a long one may be
 ///   beside millions of short ones. An empty segment costs as much as one of 16 bytes.

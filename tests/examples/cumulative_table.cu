@@ -5,20 +5,21 @@
 //   cumulative_table [--group COLUMN] [--chunk BYTES] [--check] FILE
 //   cumulative_table --make ROWS COLUMNS SEED
 //
-// reads comma-separated numbers and writes the totals to standard output; to standard error how fast
-// that was. Rows with equal numbers in column COLUMN, one after another, are a group, and that column
-// is copied. --check compares every total with that of a serial pass. --make writes a table to try it
-// on, whose first column is one of groups.
+// reads comma-separated numbers and writes the totals to standard output; to standard error how
+// fast that was. Rows with equal numbers in column COLUMN, one after another, are a group, and that
+// column is copied. --check compares every total with that of a serial pass. --make writes a table
+// to try it on, whose first column numbers groups.
 //
-// A number has at most 12 digits before the point and 6 after it, and no exponent. Totals are exact:
-// they are sums of 128-bit integers, in millionths. The file may have any size: chunks of at most
-// BYTES (32 MiB by default), cut at the ends of lines, pass through memory, where they take up to 25
-// bytes per byte.
+// A number has at most 12 digits before the point and 6 after it, and no exponent. Totals are
+// exact: they are sums of 128-bit integers, in millionths. The file may have any size: chunks of at
+// most BYTES (32 MiB by default), cut at the ends of lines, pass through memory, where they take up
+// to 33 bytes per byte. A longer line makes its chunk longer.
 //
 // A chunk takes three steps:
 //
 //   1. copy_if selects the ends of the numbers: commas and newlines.
-//   2. copy_if counts the numbers that are none, and the ends of lines of another length.
+//   2. copy_if counts the fields that are no number, or whose line has another number of columns
+//      than the first. There must be none.
 //   3. A scan of the numbers, which it reads from the text: one down all columns at once, or, with
 //      groups, one by key for each column.
 //
@@ -318,14 +319,24 @@ private:
   std::vector<total> sums_;
 };
 
+/// Writes `text`, if it is long enough, and empties it.
+void write_longer_than(std::size_t bytes, std::string &text) {
+  if (text.size() <= bytes) return;
+  example::write(text.data(), text.size());
+  text.clear();
+}
+constexpr std::size_t written_at_once = 1 << 20; // bytes
+
 void write_totals(const chunk_totals &totals, std::uint64_t columns) {
   std::string text;
-  for (std::uint64_t row = 0; row < totals.rows; ++row)
+  for (std::uint64_t row = 0; row < totals.rows; ++row) {
     for (std::uint64_t column = 0; column < columns; ++column) {
       append(text, totals.at(row, column));
       text += column + 1 < columns ? ',' : '\n';
     }
-  example::write(text.data(), text.size());
+    write_longer_than(written_at_once, text);
+  }
+  write_longer_than(0, text);
 }
 
 struct settings {
@@ -370,11 +381,9 @@ void make_table(std::uint64_t rows, std::uint64_t columns, std::uint64_t seed) {
     for (std::uint64_t column = 1; column < columns; ++column)
       append(text += ',', std::int64_t(random() % 2000000000) - 1000000000);
     text += '\n';
-    if (text.size() > (1 << 20) || row + 1 == rows) {
-      example::write(text.data(), text.size());
-      text.clear();
-    }
+    write_longer_than(written_at_once, text);
   }
+  write_longer_than(0, text);
 }
 
 constexpr const char *usage =
@@ -415,7 +424,7 @@ void cumulative_table(const std::vector<std::string> &arguments) {
   try {
     sum_up(wanted, chunks, {"adding", not_regular ? 0 : size});
   } catch (const std::bad_alloc &) {
-    throw example::bad_input("out of memory: a chunk takes up to 25 bytes per byte, and contains "
+    throw example::bad_input("out of memory: a chunk takes up to 33 bytes per byte, and contains "
                              "at least one line; choose a smaller BYTES");
   }
 }

@@ -104,8 +104,8 @@ private:
   cudaGraphExec_t executable_ = nullptr;
 };
 
-/// A call in two phases, `call(temporary, bytes, stream)`, that is captured once and can be run again
-/// and again.
+/// A call in two phases, `call(temporary, bytes, stream)`, that is captured once and can be run any
+/// number of times.
 class replayed_call {
 public:
   template <class Call>

@@ -171,8 +171,8 @@ private:
   T *values_ = nullptr;
 };
 
-/// One status word an entry, of which the highest bit says whether it is published. Relaxed accesses
-/// are enough, as for packed_status.
+/// One status word an entry, whose highest bit says whether it is published. Relaxed accesses are
+/// enough, as for packed_status.
 template <class Word, class Memory>
 class single_words {
 public:
