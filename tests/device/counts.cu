@@ -4,7 +4,6 @@
 // count.
 #include <lookback/device_partition.cuh>
 #include <lookback/device_reduce.cuh>
-#include <lookback/device_run_length_encode.cuh>
 #include <lookback/device_scan.cuh>
 #include <lookback/device_segmented_scan.cuh>
 #include <lookback/device_select.cuh>
@@ -12,8 +11,6 @@
 #include <support/capture.cuh>
 #include <support/check_paths.cuh>
 #include <support/operators.hpp>
-
-#include <numeric>
 
 namespace {
 
@@ -83,9 +80,13 @@ void replay(test::path by, std::int64_t bound, Random &random, std::size_t more,
 struct written {
   std::vector<word> first, second, rest, numbers;
 };
-/// Runs `call(x, keys, outputs, count, temporary, bytes, stream)` again and again, with other counts
-/// of at most the number of keys. The outputs must become `expected(x, keys, count)`, and stay as they are
-/// behind that and for an invalid count.
+struct arrays {
+  const word *x, *keys;
+  word *first, *second, *rest, *numbers;
+};
+/// Runs `call(arrays, count, temporary, bytes, stream)` again and again, with other counts of at
+/// most the number of keys. The outputs must become `expected(x, keys)` of the first ones, and stay
+/// as they are behind that and for an invalid count.
 template <class Random, class Call, class Expected>
 void replay_outputs(const std::vector<word> &keys, std::int64_t tile, Random &random, Call call,
                     Expected expected) {
@@ -99,11 +100,11 @@ void replay_outputs(const std::vector<word> &keys, std::int64_t tile, Random &ra
                                           test::guarded_buffer<word>(2)};
   test::guarded_buffer<std::int64_t> count(1);
   test::guarded_buffer<int> error(1);
-  word *const to[] = {outputs[0].data(), outputs[1].data(), outputs[2].data(), outputs[3].data()};
-  const word *const in = from.data(), *const in_keys = keys_from.data();
+  const arrays at{from.data(),       keys_from.data(),  outputs[0].data(),
+                  outputs[1].data(), outputs[2].data(), outputs[3].data()};
   const device_count n{count.data(), bound, error.data()};
   test::replayed_call graph([&](void *temporary, std::size_t &bytes, cudaStream_t stream) {
-    return call(in, in_keys, to, n, temporary, bytes, stream);
+    return call(at, n, temporary, bytes, stream);
   });
   REQUIRE_CUDA(graph.status());
   auto counts = counts_to_try(bound, tile, random);
@@ -192,14 +193,6 @@ struct is_low {
 struct is_odd {
   __host__ __device__ bool operator()(word x) const { return x % 2 != 0; }
 };
-/// Calls take(first, end) for every run of equal keys.
-template <class Take>
-void for_runs(const words &keys, Take take) {
-  for (std::size_t i = 0, end = 0; i < keys.size(); i = end) {
-    while (end < keys.size() && keys[end] == keys[i]) ++end;
-    take(i, end);
-  }
-}
 
 } // namespace
 
@@ -210,10 +203,9 @@ TEST_CASE("counts on the device: partitions, replayed") {
     const auto flags = test::random_below<word>(static_cast<std::size_t>(bound), 2, random);
     replay_outputs(
         flags, tile, random,
-        [](const word *x, const word *flags, word *const *to, auto n, void *temporary,
-           std::size_t &bytes, cudaStream_t stream) {
-          return lookback::DevicePartition::Flagged(temporary, bytes, x, flags, to[0], to[3], n,
-                                                    stream, lookback::look_ahead{});
+        [](const arrays &at, auto n, void *temporary, std::size_t &bytes, cudaStream_t stream) {
+          return lookback::DevicePartition::Flagged(temporary, bytes, at.x, at.keys, at.first,
+                                                    at.numbers, n, stream, lookback::look_ahead{});
         },
         [](const words &x, const words &flags) {
           written all{words(x.size()), {}, {}, {0}};
@@ -224,10 +216,9 @@ TEST_CASE("counts on the device: partitions, replayed") {
         });
     replay_outputs(
         flags, tile, random,
-        [](const word *x, const word *, word *const *to, auto n, void *temporary,
-           std::size_t &bytes, cudaStream_t stream) {
-          return lookback::DevicePartition::If(temporary, bytes, x, to[0], to[1], to[2], to[3], n,
-                                               is_low{}, is_odd{}, stream);
+        [](const arrays &at, auto n, void *temporary, std::size_t &bytes, cudaStream_t stream) {
+          return lookback::DevicePartition::If(temporary, bytes, at.x, at.first, at.second, at.rest,
+                                               at.numbers, n, is_low{}, is_odd{}, stream);
         },
         [](const words &x, const words &) {
           written all;
@@ -242,58 +233,26 @@ TEST_CASE("counts on the device: partitions, replayed") {
 TEST_CASE("counts on the device: runs, replayed") {
   TEST_RANDOM(random);
   const auto tile = static_cast<std::int64_t>(test::tree_sizes(sizeof(word), sizeof(word)).tile);
-  const auto runs_of = [](const words &keys, auto put) { // put(outputs, first, end)
-    written all;
-    for_runs(keys, [&](std::size_t first, std::size_t end) { put(all, first, end); });
-    all.numbers = {static_cast<word>(all.first.size())};
-    return all;
-  };
-  for (const std::int64_t bound : bounds(tile, random)) {
-    const auto keys = test::random_keys<word>(static_cast<std::size_t>(bound), random);
+  for (const std::int64_t bound : bounds(tile, random))
     replay_outputs(
-        keys, tile, random,
-        [](const word *x, const word *keys, word *const *to, auto n, void *temporary,
-           std::size_t &bytes, cudaStream_t stream) {
-          return lookback::DeviceReduce::ReduceByKey(temporary, bytes, keys, to[0], x, to[1], to[3],
-                                                     test::compose_words{}, n, stream);
+        test::random_keys<word>(static_cast<std::size_t>(bound), random), tile, random,
+        [](const arrays &at, auto n, void *temporary, std::size_t &bytes, cudaStream_t stream) {
+          return lookback::DeviceReduce::ReduceByKey(temporary, bytes, at.keys, at.first, at.x,
+                                                     at.second, at.numbers, test::compose_words{},
+                                                     n, stream, lookback::look_ahead{});
         },
         [&](const words &x, const words &keys) {
-          return runs_of(keys, [&](written &all, std::size_t first, std::size_t end) {
-            const auto values = x.begin() + static_cast<std::ptrdiff_t>(first);
-            all.first.push_back(keys[first]);
-            all.second.push_back(std::accumulate(values + 1,
-                                                 values + static_cast<std::ptrdiff_t>(end - first),
-                                                 *values, test::compose_words{}));
-          });
+          written all;
+          for (std::size_t i = 0; i < x.size(); ++i)
+            if (i == 0 || keys[i] != keys[i - 1]) {
+              all.first.push_back(keys[i]);
+              all.second.push_back(x[i]);
+            } else {
+              all.second.back() = test::compose_words{}(all.second.back(), x[i]);
+            }
+          all.numbers = {static_cast<word>(all.first.size())};
+          return all;
         });
-    replay_outputs(
-        keys, tile, random,
-        [](const word *, const word *keys, word *const *to, auto n, void *temporary,
-           std::size_t &bytes, cudaStream_t stream) {
-          return lookback::DeviceRunLengthEncode::Encode(temporary, bytes, keys, to[0], to[1],
-                                                         to[3], n, stream, lookback::look_ahead{});
-        },
-        [&](const words &, const words &keys) {
-          return runs_of(keys, [&](written &all, std::size_t first, std::size_t end) {
-            all.first.push_back(keys[first]);
-            all.second.push_back(static_cast<word>(end - first));
-          });
-        });
-    replay_outputs(
-        keys, tile / 2, random,
-        [](const word *, const word *keys, word *const *to, auto n, void *temporary,
-           std::size_t &bytes, cudaStream_t stream) {
-          return lookback::DeviceRunLengthEncode::NonTrivialRuns(
-              temporary, bytes, keys, to[0], to[1], to[3], n, stream, lookback::look_ahead{});
-        },
-        [&](const words &, const words &keys) {
-          return runs_of(keys, [&](written &all, std::size_t first, std::size_t end) {
-            if (end - first < 2) return;
-            all.first.push_back(static_cast<word>(first));
-            all.second.push_back(static_cast<word>(end - first));
-          });
-        });
-  }
 }
 
 TEST_CASE("counts on the device: segments, replayed") {
