@@ -15,5 +15,5 @@ TEST_CASE("segments: small tiles, several groups of them") {
 }
 TEST_CASE("segments: their number on the device") {
   test::scan_interval_segments<test::interval, test::widened<test::interval, 120>, 2, 32,
-                               test::number_on_device>(15, 3000);
+                               test::number_on_device>(8, 3000);
 }
