@@ -20,12 +20,11 @@ inline namespace LOOKBACK_ABI {
 /// @ingroup cub_selections
 struct DevicePartition {
 private:
-  template <class Items, class Which, class Output, class Counter, class Count>
-  static auto partition(Items items, Which which, Output output, Counter counter, Count num_items) {
+  template <class Items, class Which, class Output, class Counter>
+  static auto partition(Items items, Which which, Output output, Counter counter) {
     const auto to = detail::output_of<detail::value_t<Items>>(output);
     using rejected = detail::rejected_from_end<std::decay_t<decltype(to)>>;
-    const auto n = static_cast<std::uint64_t>(detail::item_count(num_items));
-    return detail::make_selection(detail::plain_memory(items), which, to, rejected{to, n}, counter);
+    return detail::make_selection(detail::plain_memory(items), which, to, rejected{to}, counter);
   }
   template <class Input, class First, class Second, class Rest, class Counters, class InFirst,
             class InSecond>
@@ -44,11 +43,10 @@ public:
   static cudaError_t Flagged(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                              Flags d_flags, Output d_out, Counter d_num_selected_out,
                              Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
-    return detail::select_on<Algorithm...>(stream, d_temp_storage, temp_storage_bytes,
-                                           partition(d_in,
-                                                     detail::flagged(d_flags, detail::is_set{}),
-                                                     d_out, d_num_selected_out, num_items),
-                                           num_items);
+    return detail::select_on<Algorithm...>(
+        stream, d_temp_storage, temp_storage_bytes,
+        partition(d_in, detail::flagged(d_flags, detail::is_set{}), d_out, d_num_selected_out),
+        num_items);
   }
   /// In one phase.
   template <class Input, class Flags, class Output, class Counter, class Count,
@@ -57,10 +55,9 @@ public:
   [[nodiscard]] static cudaError_t Flagged(Input d_in, Flags d_flags, Output d_out,
                                            Counter d_num_selected_out, Count num_items,
                                            const Env &env = {}) {
-    return detail::select_in(env,
-                             partition(d_in, detail::flagged(d_flags, detail::is_set{}), d_out,
-                                       d_num_selected_out, num_items),
-                             num_items);
+    return detail::select_in(
+        env, partition(d_in, detail::flagged(d_flags, detail::is_set{}), d_out, d_num_selected_out),
+        num_items);
   }
 
   /// Selects every x(i) with `select_op(x(i))`.
@@ -71,8 +68,7 @@ public:
                         SelectOp select_op, cudaStream_t stream = nullptr, Algorithm...) {
     return detail::select_on<Algorithm...>(
         stream, d_temp_storage, temp_storage_bytes,
-        partition(d_in, detail::satisfying(select_op), d_out, d_num_selected_out, num_items),
-        num_items);
+        partition(d_in, detail::satisfying(select_op), d_out, d_num_selected_out), num_items);
   }
   /// In one phase.
   template <class Input, class Output, class Counter, class Count, class SelectOp,
@@ -81,8 +77,7 @@ public:
   [[nodiscard]] static cudaError_t If(Input d_in, Output d_out, Counter d_num_selected_out,
                                       Count num_items, SelectOp select_op, const Env &env = {}) {
     return detail::select_in(
-        env, partition(d_in, detail::satisfying(select_op), d_out, d_num_selected_out, num_items),
-        num_items);
+        env, partition(d_in, detail::satisfying(select_op), d_out, d_num_selected_out), num_items);
   }
 
   /// Three parts, each in its order: every x(i) with `select_first_part_op(x(i))` goes to

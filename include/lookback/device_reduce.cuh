@@ -51,8 +51,7 @@ struct DeviceReduce {
                                  cudaStream_t stream = nullptr, Algorithm...) {
     return detail::select_on<Algorithm...>(stream, d_temp_storage, temp_storage_bytes,
                                            problem(d_keys_in, d_unique_out, d_values_in,
-                                                   d_aggregates_out, d_num_runs_out, reduction_op,
-                                                   num_items),
+                                                   d_aggregates_out, d_num_runs_out, reduction_op),
                                            num_items);
   }
   /// In one phase.
@@ -64,18 +63,17 @@ struct DeviceReduce {
               Counter d_num_runs_out, Operator reduction_op, Count num_items, const Env &env = {}) {
     return detail::select_in(env,
                              problem(d_keys_in, d_unique_out, d_values_in, d_aggregates_out,
-                                     d_num_runs_out, reduction_op, num_items),
+                                     d_num_runs_out, reduction_op),
                              num_items);
   }
 
 private:
-  template <class Keys, class KeysOut, class Values, class ValuesOut, class Counter, class Operator,
-            class Count>
+  template <class Keys, class KeysOut, class Values, class ValuesOut, class Counter, class Operator>
   static auto problem(Keys keys, KeysOut keys_output, Values values, ValuesOut values_output,
-                      Counter counter, Operator op, Count num_items) {
+                      Counter counter, Operator op) {
     using T = detail::accumulator_t<Operator, detail::value_t<Values>>;
     return detail::make_reduction_by_key<T>(keys, values, keys_output, values_output, equal_to{},
-                                            op, detail::item_count(num_items), counter);
+                                            op, counter);
   }
 };
 

@@ -35,7 +35,7 @@ struct DeviceRunLengthEncode {
                             Count num_items, cudaStream_t stream = nullptr, Algorithm...) {
     return detail::select_on<Algorithm...>(
         stream, d_temp_storage, temp_storage_bytes,
-        encoding(d_in, d_unique_out, d_counts_out, d_num_runs_out, num_items), num_items);
+        encoding(d_in, d_unique_out, d_counts_out, d_num_runs_out), num_items);
   }
   /// In one phase.
   template <class Input, class Output, class Lengths, class Counter, class Count,
@@ -44,8 +44,8 @@ struct DeviceRunLengthEncode {
   [[nodiscard]] static cudaError_t Encode(Input d_in, Output d_unique_out, Lengths d_counts_out,
                                           Counter d_num_runs_out, Count num_items,
                                           const Env &env = {}) {
-    return detail::select_in(
-        env, encoding(d_in, d_unique_out, d_counts_out, d_num_runs_out, num_items), num_items);
+    return detail::select_in(env, encoding(d_in, d_unique_out, d_counts_out, d_num_runs_out),
+                             num_items);
   }
 
   /// For every run of at least two elements: the index of its first element goes to
@@ -59,8 +59,7 @@ struct DeviceRunLengthEncode {
                                     cudaStream_t stream = nullptr, Algorithm...) {
     return detail::select_on<Algorithm...>(
         stream, d_temp_storage, temp_storage_bytes,
-        detail::make_long_runs(d_in, d_offsets_out, d_lengths_out, equal_to{},
-                               detail::item_count(num_items), d_num_runs_out),
+        detail::make_long_runs(d_in, d_offsets_out, d_lengths_out, equal_to{}, d_num_runs_out),
         num_items);
   }
   /// In one phase.
@@ -70,20 +69,17 @@ struct DeviceRunLengthEncode {
   [[nodiscard]] static cudaError_t NonTrivialRuns(Input d_in, Offsets d_offsets_out,
                                                   Lengths d_lengths_out, Counter d_num_runs_out,
                                                   Count num_items, const Env &env = {}) {
-    return detail::select_in(env,
-                             detail::make_long_runs(d_in, d_offsets_out, d_lengths_out, equal_to{},
-                                                    detail::item_count(num_items), d_num_runs_out),
-                             num_items);
+    return detail::select_in(
+        env, detail::make_long_runs(d_in, d_offsets_out, d_lengths_out, equal_to{}, d_num_runs_out),
+        num_items);
   }
 
 private:
-  template <class Input, class Output, class Lengths, class Counter, class Count>
-  static auto encoding(Input input, Output output, Lengths lengths, Counter counter,
-                       Count num_items) {
+  template <class Input, class Output, class Lengths, class Counter>
+  static auto encoding(Input input, Output output, Lengths lengths, Counter counter) {
     using length = typename detail::output_value<Lengths, std::int64_t>::type;
     return detail::make_reduction_by_key<length>(input, detail::ones<length>{}, output, lengths,
-                                                 equal_to{}, plus{}, detail::item_count(num_items),
-                                                 counter);
+                                                 equal_to{}, plus{}, counter);
   }
 };
 

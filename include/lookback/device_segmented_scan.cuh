@@ -45,7 +45,9 @@ inline namespace LOOKBACK_ABI {
 ///   has no such limits.
 /// - *Initial value*: a value that the host knows, no lookback::FutureValue. Every segment starts
 ///   from it.
-/// - `num_segments`: 0 launches nothing.
+/// - `num_segments`: an integer; 0 launches nothing. Or a lookback::device_count, if only the
+///   device knows the number: the offsets behind it are not read, and for an invalid one no output
+///   is written.
 /// - *Stream behaviour*: the scan is enqueued on `stream`, as up to four kernels. Nothing is
 ///   allocated, nothing synchronises, and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` if `num_segments` is negative, or if the storage is too
@@ -53,9 +55,9 @@ inline namespace LOOKBACK_ABI {
 /// - *Determinism*: the results of a segment are bit-identical to those of scanning it alone by
 ///   lookback::DeviceScan. They depend neither on the other segments nor on where the segment is
 ///   (lookback::tree_shape).
-/// - *Temporary storage*: depends on `num_segments` and the types only. About 8 bytes for every 32
-///   segments, and about 70,000 entries: of 8 bytes for accumulators of up to 4 bytes, of 16 bytes
-///   for up to 8, and of 32 bytes for up to 16.
+/// - *Temporary storage*: depends on `num_segments`, or its bound, and the types only. About 8
+///   bytes for every 32 segments, and about 70,000 entries: of 8 bytes for accumulators of up to 4
+///   bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Work is shared by elements, whatever the lengths of the segments: a long one may be
 ///   beside millions of short ones. An empty segment costs as much as one of 16 bytes.
@@ -64,13 +66,17 @@ inline namespace LOOKBACK_ABI {
 struct DeviceSegmentedScan {
 private:
   using problem = detail::device_problem;
-  template <class Begins, class Ends>
-  static auto segments(Begins begins, Ends ends, std::int64_t count) {
-    return detail::offset_segments<Begins, Ends>(begins, ends, {}, count);
+  template <class Begins, class Ends, class Results, class Count>
+  static auto segments(Begins begins, Ends ends, Results results, const Count &count) {
+    using offsets = detail::offset_segments<Begins, Ends, Results>;
+    if constexpr (detail::is_device_count<Count>)
+      return detail::count_segments(offsets(begins, ends, results, count.at_most), count);
+    else
+      return offsets(begins, ends, results, static_cast<std::int64_t>(count));
   }
-  template <class Begins, class Ends, class Results>
-  static auto segments(Begins begins, Ends ends, Results results, std::int64_t count) {
-    return detail::offset_segments<Begins, Ends, Results>(begins, ends, results, count);
+  template <class Begins, class Ends, class Count>
+  static auto segments(Begins begins, Ends ends, const Count &count) {
+    return segments(begins, ends, detail::same_offsets{}, count);
   }
   template <class Problem, class Segments>
   static cudaError_t scan(void *storage, std::size_t &bytes, const Problem &scanned,
@@ -81,46 +87,46 @@ private:
 
 public:
   /// y(i) = x(0) + x(1) + ... + x(i - 1), y(0) = 0 of the input's value type.
-  template <class Input, class Output, class Begins, class Ends>
+  template <class Input, class Output, class Begins, class Ends, class Count,
+            detail::if_segment_number<Count> = 0>
   static cudaError_t ExclusiveSegmentedSum(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                            Input d_in, Output d_out, Begins d_in_begin_offsets,
-                                           Ends d_in_end_offsets, std::int64_t num_segments,
+                                           Ends d_in_end_offsets, Count num_segments,
                                            cudaStream_t stream = nullptr) {
     return scan(d_temp_storage, temp_storage_bytes, problem::exclusive_sum(d_in, d_out),
                 segments(d_in_begin_offsets, d_in_end_offsets, num_segments), stream);
   }
 
   /// The same with offsets of the results.
-  template <class Input, class Output, class Begins, class Ends, class ResultBegins,
-            detail::if_sequence<ResultBegins> = 0>
+  template <class Input, class Output, class Begins, class Ends, class ResultBegins, class Count,
+            detail::if_sequence<ResultBegins> = 0, detail::if_segment_number<Count> = 0>
   static cudaError_t ExclusiveSegmentedSum(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                            Input d_in, Output d_out, Begins d_in_begin_offsets,
                                            Ends d_in_end_offsets, ResultBegins d_out_begin_offsets,
-                                           std::int64_t num_segments,
-                                           cudaStream_t stream = nullptr) {
+                                           Count num_segments, cudaStream_t stream = nullptr) {
     return scan(d_temp_storage, temp_storage_bytes, problem::exclusive_sum(d_in, d_out),
                 segments(d_in_begin_offsets, d_in_end_offsets, d_out_begin_offsets, num_segments),
                 stream);
   }
 
   /// y(i) = x(0) + x(1) + ... + x(i)
-  template <class Input, class Output, class Begins, class Ends>
+  template <class Input, class Output, class Begins, class Ends, class Count,
+            detail::if_segment_number<Count> = 0>
   static cudaError_t InclusiveSegmentedSum(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                            Input d_in, Output d_out, Begins d_in_begin_offsets,
-                                           Ends d_in_end_offsets, std::int64_t num_segments,
+                                           Ends d_in_end_offsets, Count num_segments,
                                            cudaStream_t stream = nullptr) {
     return scan(d_temp_storage, temp_storage_bytes, problem::inclusive_scan(d_in, d_out, plus{}),
                 segments(d_in_begin_offsets, d_in_end_offsets, num_segments), stream);
   }
 
   /// The same with offsets of the results.
-  template <class Input, class Output, class Begins, class Ends, class ResultBegins,
-            detail::if_sequence<ResultBegins> = 0>
+  template <class Input, class Output, class Begins, class Ends, class ResultBegins, class Count,
+            detail::if_sequence<ResultBegins> = 0, detail::if_segment_number<Count> = 0>
   static cudaError_t InclusiveSegmentedSum(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                            Input d_in, Output d_out, Begins d_in_begin_offsets,
                                            Ends d_in_end_offsets, ResultBegins d_out_begin_offsets,
-                                           std::int64_t num_segments,
-                                           cudaStream_t stream = nullptr) {
+                                           Count num_segments, cudaStream_t stream = nullptr) {
     return scan(d_temp_storage, temp_storage_bytes, problem::inclusive_scan(d_in, d_out, plus{}),
                 segments(d_in_begin_offsets, d_in_end_offsets, d_out_begin_offsets, num_segments),
                 stream);
@@ -128,10 +134,11 @@ public:
 
   /// y(i) = init . x(0) . x(1) ... x(i - 1), y(0) = init. Accumulates in the type of scan_op(init,
   /// x).
-  template <class Input, class Output, class Begins, class Ends, class ScanOp, class Init>
+  template <class Input, class Output, class Begins, class Ends, class Count, class ScanOp,
+            class Init, detail::if_segment_number<Count> = 0>
   static cudaError_t ExclusiveSegmentedScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                             Input d_in, Output d_out, Begins d_in_begin_offsets,
-                                            Ends d_in_end_offsets, std::int64_t num_segments,
+                                            Ends d_in_end_offsets, Count num_segments,
                                             ScanOp scan_op, Init init_value,
                                             cudaStream_t stream = nullptr) {
     return scan(d_temp_storage, temp_storage_bytes,
@@ -140,13 +147,14 @@ public:
   }
 
   /// The same with offsets of the results.
-  template <class Input, class Output, class Begins, class Ends, class ResultBegins, class ScanOp,
-            class Init, detail::if_sequence<ResultBegins> = 0>
+  template <class Input, class Output, class Begins, class Ends, class ResultBegins, class Count,
+            class ScanOp, class Init, detail::if_sequence<ResultBegins> = 0,
+            detail::if_segment_number<Count> = 0>
   static cudaError_t ExclusiveSegmentedScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                             Input d_in, Output d_out, Begins d_in_begin_offsets,
                                             Ends d_in_end_offsets, ResultBegins d_out_begin_offsets,
-                                            std::int64_t num_segments, ScanOp scan_op,
-                                            Init init_value, cudaStream_t stream = nullptr) {
+                                            Count num_segments, ScanOp scan_op, Init init_value,
+                                            cudaStream_t stream = nullptr) {
     return scan(d_temp_storage, temp_storage_bytes,
                 problem::scan_from<false>(d_in, d_out, scan_op, init_value),
                 segments(d_in_begin_offsets, d_in_end_offsets, d_out_begin_offsets, num_segments),
@@ -154,22 +162,24 @@ public:
   }
 
   /// y(i) = x(0) . x(1) ... x(i)
-  template <class Input, class Output, class Begins, class Ends, class ScanOp>
+  template <class Input, class Output, class Begins, class Ends, class Count, class ScanOp,
+            detail::if_segment_number<Count> = 0>
   static cudaError_t InclusiveSegmentedScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                             Input d_in, Output d_out, Begins d_in_begin_offsets,
-                                            Ends d_in_end_offsets, std::int64_t num_segments,
+                                            Ends d_in_end_offsets, Count num_segments,
                                             ScanOp scan_op, cudaStream_t stream = nullptr) {
     return scan(d_temp_storage, temp_storage_bytes, problem::inclusive_scan(d_in, d_out, scan_op),
                 segments(d_in_begin_offsets, d_in_end_offsets, num_segments), stream);
   }
 
   /// The same with offsets of the results.
-  template <class Input, class Output, class Begins, class Ends, class ResultBegins, class ScanOp,
-            detail::if_sequence<ResultBegins> = 0>
+  template <class Input, class Output, class Begins, class Ends, class ResultBegins, class Count,
+            class ScanOp, detail::if_sequence<ResultBegins> = 0,
+            detail::if_segment_number<Count> = 0>
   static cudaError_t InclusiveSegmentedScan(void *d_temp_storage, std::size_t &temp_storage_bytes,
                                             Input d_in, Output d_out, Begins d_in_begin_offsets,
                                             Ends d_in_end_offsets, ResultBegins d_out_begin_offsets,
-                                            std::int64_t num_segments, ScanOp scan_op,
+                                            Count num_segments, ScanOp scan_op,
                                             cudaStream_t stream = nullptr) {
     return scan(d_temp_storage, temp_storage_bytes, problem::inclusive_scan(d_in, d_out, scan_op),
                 segments(d_in_begin_offsets, d_in_end_offsets, d_out_begin_offsets, num_segments),
@@ -177,11 +187,12 @@ public:
   }
 
   /// y(i) = init . x(0) . x(1) ... x(i). Accumulates in the type of scan_op(init, x).
-  template <class Input, class Output, class Begins, class Ends, class ScanOp, class Init>
+  template <class Input, class Output, class Begins, class Ends, class Count, class ScanOp,
+            class Init, detail::if_segment_number<Count> = 0>
   static cudaError_t
   InclusiveSegmentedScanInit(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                              Output d_out, Begins d_in_begin_offsets, Ends d_in_end_offsets,
-                             std::int64_t num_segments, ScanOp scan_op, Init init_value,
+                             Count num_segments, ScanOp scan_op, Init init_value,
                              cudaStream_t stream = nullptr) {
     return scan(d_temp_storage, temp_storage_bytes,
                 problem::scan_from<true>(d_in, d_out, scan_op, init_value),
@@ -189,13 +200,14 @@ public:
   }
 
   /// The same with offsets of the results.
-  template <class Input, class Output, class Begins, class Ends, class ResultBegins, class ScanOp,
-            class Init, detail::if_sequence<ResultBegins> = 0>
+  template <class Input, class Output, class Begins, class Ends, class ResultBegins, class Count,
+            class ScanOp, class Init, detail::if_sequence<ResultBegins> = 0,
+            detail::if_segment_number<Count> = 0>
   static cudaError_t
   InclusiveSegmentedScanInit(void *d_temp_storage, std::size_t &temp_storage_bytes, Input d_in,
                              Output d_out, Begins d_in_begin_offsets, Ends d_in_end_offsets,
-                             ResultBegins d_out_begin_offsets, std::int64_t num_segments,
-                             ScanOp scan_op, Init init_value, cudaStream_t stream = nullptr) {
+                             ResultBegins d_out_begin_offsets, Count num_segments, ScanOp scan_op,
+                             Init init_value, cudaStream_t stream = nullptr) {
     return scan(d_temp_storage, temp_storage_bytes,
                 problem::scan_from<true>(d_in, d_out, scan_op, init_value),
                 segments(d_in_begin_offsets, d_in_end_offsets, d_out_begin_offsets, num_segments),

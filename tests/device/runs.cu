@@ -80,14 +80,14 @@ template <class T, class Operator, class Values>
 void check_reductions(Operator op, Values any_value) {
   TEST_RANDOM(random);
   using key = std::uint16_t;
-  const auto make = [&](const key *keys, const T *values, std::size_t n) {
+  const auto make = [&](const key *keys, const T *values) {
     return [=](key *keys_output, T *output, std::int64_t *count) {
       return core::make_reduction_by_key<T>(keys, values, keys_output, output, lookback::equal_to{},
-                                            op, static_cast<std::int64_t>(n), count);
+                                            op, count);
     };
   };
   for (const std::size_t n :
-       some_lengths(sizeof(T), random, make(nullptr, nullptr, 1)(nullptr, nullptr, nullptr))) {
+       some_lengths(sizeof(T), random, make(nullptr, nullptr)(nullptr, nullptr, nullptr))) {
     const auto keys = keys_in_runs<key>(n, std::uint64_t{1} << random() % 14, random);
     std::vector<T> values, reductions(n, any_value(random));
     for (std::size_t i = 0; i < n; ++i) values.push_back(any_value(random));
@@ -99,7 +99,7 @@ void check_reductions(Operator op, Values any_value) {
     reductions.resize(first_keys.size(), any_value(random));
     const test::guarded_buffer<key> device_keys(keys, random() % 8);
     const test::guarded_buffer<T> device_values(values, 1);
-    check_two_outputs(n, first_keys, reductions, make(device_keys.data(), device_values.data(), n));
+    check_two_outputs(n, first_keys, reductions, make(device_keys.data(), device_values.data()));
   }
 }
 
@@ -123,13 +123,12 @@ TEST_CASE("reductions by key: 1 byte") {
 
 TEST_CASE("runs of at least two keys") {
   TEST_RANDOM(random);
-  const auto make = [](const char *keys, std::size_t n) {
+  const auto make = [](const char *keys) {
     return [=](std::int32_t *offsets, std::int32_t *lengths, std::int64_t *count) {
-      return core::make_long_runs(keys, offsets, lengths, lookback::equal_to{},
-                                  static_cast<std::int64_t>(n), count);
+      return core::make_long_runs(keys, offsets, lengths, lookback::equal_to{}, count);
     };
   };
-  for (const std::size_t n : some_lengths(8, random, make(nullptr, 1)(nullptr, nullptr, nullptr))) {
+  for (const std::size_t n : some_lengths(8, random, make(nullptr)(nullptr, nullptr, nullptr))) {
     const auto keys = keys_in_runs<char>(n, std::uint64_t{1} << random() % 12, random);
     std::vector<std::int32_t> offsets, lengths;
     for (std::size_t i = 0, end = 0; i < n; i = end) {
@@ -139,7 +138,7 @@ TEST_CASE("runs of at least two keys") {
       lengths.push_back(static_cast<std::int32_t>(end - i));
     }
     const test::guarded_buffer<char> device_keys(keys, random() % 16);
-    check_two_outputs(n, offsets, lengths, make(device_keys.data(), n));
+    check_two_outputs(n, offsets, lengths, make(device_keys.data()));
   }
 }
 

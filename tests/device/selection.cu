@@ -192,15 +192,13 @@ TEST_CASE_TEMPLATE("selection: by a stencil, and the rejected items elsewhere", 
 TEST_CASE_TEMPLATE("selection: the rejected items from the end", T, std::uint16_t, std::int64_t) {
   TEST_RANDOM(random);
   unsigned share = 0;
-  std::uint64_t length = 0;
   const auto make = [&](const T *x, T *y, T *, std::int64_t *count) {
     return core::make_selection(x, core::by_predicate<keeps_share, true>{{share}}, y,
-                                core::rejected_from_end<T *>{y, length}, count);
+                                core::rejected_from_end<T *>{y}, count);
   };
   for_each_length<T>(
       random, make(nullptr, nullptr, nullptr, nullptr), [&](std::size_t n, unsigned of_256) {
         share = of_256;
-        length = n;
         const auto in = items_in_runs<T>(n, 1 + random() % 100, random);
         const auto sides = parted(in, [&](std::size_t i) { return keeps_share{share}(in[i]); });
         auto expected = sides.kept;

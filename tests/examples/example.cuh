@@ -12,9 +12,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #if defined(__CUDACC__)
@@ -84,6 +86,59 @@ inline std::size_t read(std::ifstream &file, const std::string &path, char *byte
   file.read(bytes, std::streamsize(n));
   if (file.bad()) throw bad_input("cannot read '" + path + "': " + std::strerror(errno));
   return std::size_t(file.gcount());
+}
+
+/// Reads a file in chunks of whole lines, the last of which gets a newline if it lacks one.
+class line_chunks {
+public:
+  line_chunks(const std::string &path, std::size_t chunk_bytes)
+      : file(open(path)), path(path), chunk_bytes(chunk_bytes) {}
+
+  /// Reads the next lines. False at the end of the file.
+  bool next() {
+    // This chunk begins with the incomplete line that was read after the previous one.
+    std::copy(buffer.begin() + size, buffer.begin() + filled, buffer.begin());
+    filled -= size;
+    for (size = 0; size == 0;) {
+      const std::size_t wanted = filled < chunk_bytes ? chunk_bytes - filled : chunk_bytes;
+      if (buffer.size() <= filled + wanted) buffer.resize(filled + wanted + 1);
+      const std::size_t n = read(file, path, data() + filled, wanted);
+      if (n == 0) {
+        if (filled > 0) buffer[filled++] = '\n';
+        size = filled;
+        return size > 0;
+      }
+      // The bytes before these n have no newline.
+      const std::size_t last_newline = std::string_view(data() + filled, n).rfind('\n');
+      if (last_newline != std::string_view::npos) size = filled + last_newline + 1;
+      filled += n;
+    }
+    return true;
+  }
+
+  char *data() { return buffer.data(); }
+
+  std::size_t size = 0; // of the lines, in bytes
+
+private:
+  std::ifstream file;
+  std::string path;
+  std::size_t chunk_bytes, filled = 0;
+  std::vector<char> buffer; // the lines, then the beginning of the next one: `filled` bytes
+};
+
+/// Reading a file while appending to it would not end.
+inline void require_another_file(const std::string &path) {
+  std::error_code not_comparable;
+  if (std::filesystem::is_regular_file(path, not_comparable) &&
+      std::filesystem::equivalent(path, "/dev/stdout", not_comparable))
+    throw bad_input("'" + path + "' is also the output: redirect the output to another file");
+}
+
+inline void write(const char *bytes, std::size_t n) {
+  // Flushed, so that no error is left for the end of the program.
+  if (std::fwrite(bytes, 1, n, stdout) != n || std::fflush(stdout) != 0)
+    throw bad_input(std::string("cannot write the lines: ") + std::strerror(errno));
 }
 
 /// Says on stderr how far a large file is, every 10 %.

@@ -36,7 +36,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <new>
-#include <string_view>
 
 namespace {
 
@@ -127,71 +126,17 @@ private:
   example::vector<std::int8_t> marks; // and then their sums
 };
 
-/// Reads a file in chunks of whole lines, the last of which gets a newline if it lacks one.
-class line_chunks {
-public:
-  line_chunks(const std::string &path, std::size_t chunk_bytes)
-      : file(example::open(path)), path(path), chunk_bytes(chunk_bytes) {}
-
-  /// Reads the next lines. False at the end of the file.
-  bool next() {
-    // This chunk begins with the incomplete line that was read after the previous one.
-    std::copy(buffer.begin() + size, buffer.begin() + filled, buffer.begin());
-    filled -= size;
-    for (size = 0; size == 0;) {
-      const std::size_t wanted = filled < chunk_bytes ? chunk_bytes - filled : chunk_bytes;
-      if (buffer.size() <= filled + wanted) buffer.resize(filled + wanted + 1);
-      const std::size_t n = example::read(file, path, data() + filled, wanted);
-      if (n == 0) {
-        if (filled > 0) buffer[filled++] = '\n';
-        size = filled;
-        return size > 0;
-      }
-      // The bytes before these n have no newline.
-      const std::size_t last_newline = std::string_view(data() + filled, n).rfind('\n');
-      if (last_newline != std::string_view::npos) size = filled + last_newline + 1;
-      filled += n;
-    }
-    return true;
-  }
-
-  char *data() { return buffer.data(); }
-
-  std::size_t size = 0; // of the lines, in bytes
-
-private:
-  std::ifstream file;
-  std::string path;
-  std::size_t chunk_bytes, filled = 0;
-  std::vector<char> buffer; // the lines, then the beginning of the next one: `filled` bytes
-};
-
-/// Reading a file while appending to it would not end.
-void require_another_file(const std::string &path) {
-  std::error_code not_comparable;
-  if (std::filesystem::is_regular_file(path, not_comparable) &&
-      std::filesystem::equivalent(path, "/dev/stdout", not_comparable))
-    throw example::bad_input("'" + path +
-                             "' is also the output: redirect the output to another file");
-}
-
-void write(const char *bytes, std::size_t n) {
-  // Flushed, so that no error is left for the end of the program.
-  if (std::fwrite(bytes, 1, n, stdout) != n || std::fflush(stdout) != 0)
-    throw example::bad_input(std::string("cannot write the lines: ") + std::strerror(errno));
-}
-
-void filter_file(const std::string &word, line_chunks &chunks, example::progress show) {
+void filter_file(const std::string &word, example::line_chunks &chunks, example::progress show) {
   line_filter filter(word);
   std::uint64_t text_bytes = 0, kept_bytes = 0;
   const double begin = example::now();
   while (chunks.next()) {
     if (word.empty()) {
-      write(chunks.data(), chunks.size);
+      example::write(chunks.data(), chunks.size);
       kept_bytes += chunks.size;
     } else {
       filter.select(chunks.data(), chunks.size);
-      write(filter.lines.data(), filter.lines.size());
+      example::write(filter.lines.data(), filter.lines.size());
       kept_bytes += filter.lines.size();
     }
     text_bytes += chunks.size;
@@ -217,8 +162,9 @@ void filter_log(const std::vector<std::string> &arguments) {
     throw example::bad_input("WORD must not contain a newline: it is searched for in single lines");
   const std::uint64_t chunk_bytes =
       arguments.size() > 2 ? example::number(arguments[2], "CHUNK_BYTES", 1, 1 << 30) : 32 << 20;
-  line_chunks chunks(path, chunk_bytes); // an unreadable file is reported before a missing GPU
-  require_another_file(path);
+  example::line_chunks chunks(path,
+                              chunk_bytes); // an unreadable file is reported before a missing GPU
+  example::require_another_file(path);
   example::require_processor();
 
   std::error_code not_regular;

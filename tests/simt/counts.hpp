@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lookback/core/device_count.cuh>
+#include <lookback/core/offset_segments.cuh>
 
 #include <simt/problems.hpp>
 
@@ -14,9 +15,10 @@ namespace test {
 /// A call whose kernels can run more than once.
 class enqueued {
 public:
-  template <class Strategies, class Problem, class Int>
-  enqueued(Strategies, const Problem &problem, const lookback::device_count<Int> &n,
-           const emulator::schedule &chosen, const device &on) {
+  /// `n`: a lookback::device_count, or segments whose number is one.
+  template <class Strategies, class Problem, class Count>
+  enqueued(Strategies, const Problem &problem, const Count &n, const emulator::schedule &chosen,
+           const device &on) {
     const emulated_launcher launch(on, chosen, stream_);
     std::size_t bytes = 0;
     if (Strategies::scan(nullptr, bytes, problem, n, launch) != outcome::launched)
@@ -100,6 +102,48 @@ void replay_counts(std::uint64_t trials, std::size_t tiles, std::size_t least, O
     }
   });
 }
+
+/// Runs the kernels of `enqueue(count)` for n items, or segments, which only the device
+/// knows. The first run finds an invalid count, and writes nothing.
+template <class Enqueue>
+void run_counted(trial &one, std::size_t n, std::size_t most, Enqueue enqueue) {
+  const auto bound = static_cast<std::int64_t>(n + one.random() % most);
+  std::int64_t count = bound + 1;
+  int error = 0;
+  INFO("at most ", bound);
+  const enqueued kernels = enqueue(lookback::device_count{&count, bound, &error});
+  kernels.run(one.schedule);
+  REQUIRE_EQ(error, 1);
+  error = 0;
+  count = static_cast<std::int64_t>(n);
+  kernels.run(one.schedule);
+  REQUIRE_EQ(error, 0);
+}
+
+/// Scans a trial's problem by `Strategies`.
+template <class Strategies>
+struct by_count {
+  template <class Problem>
+  void operator()(const Problem &problem, std::size_t n, trial &one) const {
+    device on;
+    on.multiprocessors = 1 + one.random() % 4;
+    run_counted(one, n, 6 * Problem::shape::tile_elements, [&](const auto &count) {
+      return enqueued(Strategies{}, problem, count, one.schedule, on);
+    });
+  }
+};
+/// Scans segments by `Strategy`.
+struct number_on_device {
+  template <class Strategy, class Problem, class Segments>
+  static void scan(Strategy, const Problem &problem, const Segments &segments, trial &one,
+                   const device &on) {
+    const auto n = static_cast<std::size_t>(segments.count());
+    run_counted(one, n, 3 * n + 2, [&](const auto &count) {
+      return enqueued(Strategy{}, problem,
+                      core::count_segments(segments.first(count.at_most), count), one.schedule, on);
+    });
+  }
+};
 
 using counted_rows = rows_of<2>;
 /// One block and its only tile.

@@ -464,6 +464,9 @@ mutation("a status word not cleared for the next round" DELETE clear-tile)
 mutation("values of two segments combined in a row" REPLACE slot-position "position >= distance" "true")
 mutation("a row that ends with its warp's lanes"
          REPLACE slots-above "is_above ? above_[step] : value" "value")
+mutation("an invalid number of segments not reported" REPLACE segments-report "report_count(number)" "")
+mutation("batches of segments without the last" REPLACE segments-entries "batches + 1" "batches")
+mutation("as many segments scanned as there can be" DELETE segments-read)
 
 # ---- columns -------------------------------------------------------------------------------------
 mutations_of(races_columns.cpp)
@@ -485,6 +488,10 @@ mutations_of(races_counts.cpp)
 mutation("a count not compared with its bound" REPLACE count-bound "found <= items" "true")
 mutation("an invalid count scanned up to its bound" REPLACE count-read ": 0" ": items")
 mutation("an invalid count not reported" REPLACE count-error "invalid_value" "invalid_value - 1")
+mutation("the end of the last of the actual runs not seen"
+         REPLACE runs-items "<difference_type>(items)" "<difference_type>(items + 1)")
+mutation("rejected items behind the end of the actual results"
+         REPLACE rejected-items "items}" "items + 1}")
 mutation("no total of a count of 0" REPLACE actual-nothing "set_total_of_nothing(problem)" "")
 mutation("the blocks of a grid taken for its tiles"
          REPLACE grid-tiles "counts_on_device<Problem>" "false")

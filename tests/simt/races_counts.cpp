@@ -4,6 +4,8 @@
 #include <lookback/strategy/pipeline.cuh>
 
 #include <simt/counts.hpp>
+#include <simt/runs.hpp>
+#include <simt/selections.hpp>
 
 using test::interval;
 using medium = test::widened<interval, 64>; // 8 rows a tile
@@ -21,4 +23,11 @@ TEST_CASE("counts on the device: the look-back") {
 TEST_CASE("counts on the device: large elements") {
   using huge = test::widened<interval, 2048>;
   test::count_drawn<lookback::detail::warp_tiles, interval, huge>(10, 12);
+}
+TEST_CASE("counts on the device: runs and partitions") {
+  using drawn = test::by_count<
+      lookback::detail::first_of<lookback::detail::one_tile<test::counted_rows>,
+                                 lookback::detail::tree_look_back<test::counted_rows>>>;
+  test::find_long_runs(10, 2, drawn{});
+  test::select_trials<std::uint32_t>(20, 2, drawn{});
 }

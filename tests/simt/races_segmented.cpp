@@ -3,6 +3,7 @@
 // ThreadSanitizer, and once for each mutation.
 #include <lookback/strategy/segment_units.cuh>
 
+#include <simt/counts.hpp>
 #include <simt/segmented.hpp>
 
 TEST_CASE("segments") {
@@ -11,4 +12,8 @@ TEST_CASE("segments") {
 TEST_CASE("segments: small tiles, several groups of them") {
   using wide = test::widened<test::interval, 496>;
   test::scan_interval_segments<test::interval, wide, 1>(12, 400 * 32);
+}
+TEST_CASE("segments: their number on the device") {
+  test::scan_interval_segments<test::interval, test::widened<test::interval, 120>, 2, 32,
+                               test::number_on_device>(8, 3000);
 }

@@ -52,7 +52,7 @@ void reduce_runs(std::uint64_t count, std::size_t tiles, Run run) {
     INFO("n = ", n, ", tile = ", size.tile, ", longest run ", longest);
     run(core::make_reduction_by_key<T>(keys.data(), static_cast<const T *>(values.data()),
                                        keys_output.data(), output.data(), same_octave{},
-                                       join_neighbours{}, static_cast<std::int64_t>(n), &number),
+                                       join_neighbours{}, &number),
         n, one);
     REQUIRE_EQ(number, static_cast<std::int64_t>(first_keys.size()));
     REQUIRE_EQ(first_difference(keys_output.results(), over(first_keys, keys_before)), nowhere);
@@ -104,7 +104,7 @@ void sum_runs(std::uint64_t count, std::size_t tiles, Run run) {
     INFO("n = ", n, ", tile = ", size.tile, ", longest run ", longest);
     run(core::make_reduction_by_key<T>(from.data(), values_of<Ones>(values_from), to.data(),
                                        sums_to.data(), lookback::equal_to{}, lookback::plus{},
-                                       static_cast<std::int64_t>(n), &number),
+                                       &number),
         n, one);
     REQUIRE_EQ(number, static_cast<std::int64_t>(sums.size()));
     REQUIRE_EQ(first_difference(to.results(), over(first_keys, before)), nowhere);
@@ -138,7 +138,7 @@ void find_long_runs(std::uint64_t count, std::size_t tiles, Run run) {
     std::int64_t number = -1;
     INFO("n = ", n, ", tile = ", size.tile, ", longest run ", longest);
     run(core::make_long_runs(input.data(), firsts.data(), counts.data(), lookback::equal_to{},
-                             static_cast<std::int64_t>(n), &number),
+                             &number),
         n, one);
     REQUIRE_EQ(number, static_cast<std::int64_t>(offsets.size()));
     REQUIRE_EQ(first_difference(firsts.results(), over(offsets, firsts_before)), nowhere);

@@ -53,17 +53,26 @@ inline std::vector<std::size_t> some_lengths(trial &one, const tree_sizes &size,
 
 enum class segmented_kind { inclusive, inclusive_from_initial, exclusive };
 
+/// Scans segments whose number the host knows, by `Strategy`.
+struct number_on_host {
+  template <class Strategy, class Problem, class Segments>
+  static void scan(Strategy, const Problem &problem, const Segments &segments, trial &one,
+                   const device &on) {
+    run_in_two_phases(one, on, [&](void *storage, std::size_t &bytes, const auto &launch) {
+      return Strategy::scan(storage, bytes, problem, segments, launch);
+    });
+  }
+};
+
 /// Scans segments from `from` to `output` on an emulated device, with storage full of garbage.
-template <class T, int Warps, unsigned Section, class In, class Segments, class Operator>
+template <class T, int Warps, unsigned Section, class Number, class In, class Segments,
+          class Operator>
 void run_segments(trial &one, segmented_kind kind, const In *from, T *output,
                   const Segments &segments, Operator op, T init) {
   device on;
   on.resident = 1 + one.random() % 3;
   const auto run = [&](const auto &problem) {
-    run_in_two_phases(one, on, [&](void *storage, std::size_t &bytes, const auto &launch) {
-      return core::segmented_strategy<rows_of<Warps>, Section>::scan(storage, bytes, problem,
-                                                                     segments, launch);
-    });
+    Number::scan(core::segmented_strategy<rows_of<Warps>, Section>{}, problem, segments, one, on);
   };
   if (kind == segmented_kind::inclusive)
     run(core::make_problem<true, T>(from, output, op, core::no_initial{}));
@@ -96,7 +105,7 @@ void fill_segments(trial &one, segmented_kind kind, const std::vector<std::size_
 
 /// Scans segments of values that make_value(trial, index in the segment) returns, of any kind and,
 /// if the types allow it, also in place.
-template <class T, int Warps, unsigned Section, class Operator, class Make>
+template <class T, int Warps, unsigned Section, class Number, class Operator, class Make>
 void scan_segments(std::uint64_t count, std::size_t items, Operator op, T init, T filler,
                    Make make_value) {
   using in = decltype(make_value(std::declval<trial &>(), std::size_t{}));
@@ -115,8 +124,8 @@ void scan_segments(std::uint64_t count, std::size_t items, Operator op, T init, 
     const auto scan = [&](auto &output) {
       auto expected = output.results(); // what is around the segments stays
       fill_segments(one, kind, lengths, at, input.data(), expected, op, init, make_value);
-      run_segments<T, Warps, Section>(one, kind, static_cast<const in *>(input.data()),
-                                      output.data(), segments, op, init);
+      run_segments<T, Warps, Section, Number>(one, kind, static_cast<const in *>(input.data()),
+                                              output.data(), segments, op, init);
       REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
       REQUIRE(output.intact());
     };
@@ -128,22 +137,22 @@ void scan_segments(std::uint64_t count, std::size_t items, Operator op, T init, 
 }
 
 /// Intervals, whose operator reports what is no neighbour. `In`: as they lie in memory.
-template <class T, class In, int Warps, unsigned Section = 32>
+template <class T, class In, int Warps, unsigned Section = 32, class Number = number_on_host>
 void scan_interval_segments(std::uint64_t count, std::size_t items) {
-  scan_segments<T, Warps, Section>(count, items, join_neighbours{},
-                                   make_interval<T>(interval_initial), make_interval<T>({77, 78}),
-                                   [](trial &, std::size_t i) -> In {
-                                     const T value = make_interval<T>(interval_element(i));
-                                     if constexpr (std::is_same<In, T>::value)
-                                       return value;
-                                     else
-                                       return In{value, {}};
-                                   });
+  scan_segments<T, Warps, Section, Number>(
+      count, items, join_neighbours{}, make_interval<T>(interval_initial),
+      make_interval<T>({77, 78}), [](trial &, std::size_t i) -> In {
+        const T value = make_interval<T>(interval_element(i));
+        if constexpr (std::is_same<In, T>::value)
+          return value;
+        else
+          return In{value, {}};
+      });
 }
 /// Floating-point sums, whose bits depend on the order of association.
 template <int Warps>
 void sum_segments(std::uint64_t count, std::size_t items) {
-  scan_segments<float, Warps, 32>(
+  scan_segments<float, Warps, 32, number_on_host>(
       count, items, lookback::plus{}, 0.3f, -1.f,
       [](trial &one, std::size_t) { return static_cast<float>(one.random() % 4096) / 37; });
 }

@@ -74,8 +74,7 @@ struct selection_trial {
                                          output, core::rejected_to<T *>{others}, number));
     default:
       return select(core::make_selection(first, core::by_predicate<is_odd, true>{}, output,
-                                         core::rejected_from_end<T *>{output, items.size()},
-                                         number));
+                                         core::rejected_from_end<T *>{output}, number));
     }
   }
   /// What the outputs hold afterwards, if `before` is what they held.

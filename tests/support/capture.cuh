@@ -104,6 +104,36 @@ private:
   cudaGraphExec_t executable_ = nullptr;
 };
 
+/// A call in two phases, `call(temporary, bytes, stream)`, that is captured once and can be run any
+/// number of times.
+class replayed_call {
+public:
+  template <class Call>
+  explicit replayed_call(Call call)
+      : temporary_(size_of(call)), graph_(stream_, [&] {
+          std::size_t bytes = temporary_.size();
+          status_ = call(temporary_.data(), bytes, stream_);
+        }) {}
+
+  /// What the captured call returned.
+  cudaError_t status() const { return status_; }
+  void run() { graph_.launch(stream_); }
+  bool guards_intact() const { return temporary_.guards_intact(); }
+
+private:
+  template <class Call>
+  std::size_t size_of(Call call) const {
+    std::size_t bytes = 0;
+    REQUIRE_CUDA(call(nullptr, bytes, stream_));
+    return bytes;
+  }
+
+  const stream stream_;
+  const guarded_buffer<unsigned char> temporary_;
+  cudaError_t status_ = cudaSuccess;
+  captured graph_;
+};
+
 /// Whether the kernel itself, not just one of its template arguments, is lookback's.
 inline bool is_lookback_kernel(const std::string &mangled_name) {
   return mangled_name.rfind("_ZN8lookback", 0) == 0;

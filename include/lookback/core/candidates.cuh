@@ -168,7 +168,7 @@ template <class Output>
 struct rejected_from_end {
   static constexpr bool exists = true, reversed = true;
   Output output;
-  std::uint64_t n;
+  std::uint64_t n = 0;
   LOOKBACK_HOST_DEVICE std::ptrdiff_t place(std::uint64_t rank) const {
     return static_cast<std::ptrdiff_t>(n - 1 - rank);
   }
@@ -204,6 +204,13 @@ struct compacting {
   }
   LOOKBACK_HOST_DEVICE void set_nothing() const { set_total({0}); }
 };
+/// The results from the end follow from the number of items.
+LOOKBACK_NO_EXECUTION_CHECK
+template <class Output, class Count>
+LOOKBACK_HOST_DEVICE compacting<Output, rejected_from_end<Output>, Count>
+for_items(const compacting<Output, rejected_from_end<Output>, Count> &sink, std::uint64_t items) {
+  return {sink.output, {sink.rejected.output, items}, sink.count}; // mutant: rejected-items
+}
 
 /// Whether the sink of a problem places kept items.
 template <class Problem>

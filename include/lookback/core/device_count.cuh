@@ -10,7 +10,9 @@ inline namespace LOOKBACK_ABI {
 
 /// A number of items in device memory, with an upper bound that the host knows.
 ///
-/// The calls of lookback::DeviceScan and lookback::DeviceSelect accept it as `num_items`:
+/// The calls of lookback::DeviceScan, lookback::DeviceSelect, lookback::DevicePartition,
+/// lookback::DeviceReduce and lookback::DeviceRunLengthEncode accept it as `num_items`, those of
+/// lookback::DeviceSegmentedScan as `num_segments`:
 ///
 /// @code
 /// const lookback::device_count n{count, at_most}; // `count` points to device memory
@@ -19,7 +21,7 @@ inline namespace LOOKBACK_ABI {
 /// @endcode
 ///
 /// The result has the bits of the call with `*count` items. Nothing is read or written beyond
-/// them, so the input and the output need not be larger.
+/// them, so the input and the output need not be larger. (Of segments, items are the segments.)
 ///
 /// - *Stream behaviour*: kernels read `*count` in stream order; the host never does. A captured
 ///   call can be replayed with another count, up to `at_most`.
@@ -31,9 +33,8 @@ inline namespace LOOKBACK_ABI {
 ///   failed assertion does: the context is lost.
 /// - *Complexity*: that of `*count` items. `at_most` determines the storage, the strategy and the
 ///   grid. Kernels read the count first, and blocks without a tile end at once.
-/// - Refused at compile time by OffsetsFromCounts(), by all calls of other classes and with
-///   lookback::reverse. With a textbook strategy (`<lookback/catalogue.cuh>`), a call returns
-///   `cudaErrorNotSupported`.
+/// - Refused at compile time by OffsetsFromCounts() and with lookback::reverse. With a textbook
+///   strategy (`<lookback/catalogue.cuh>`), a call returns `cudaErrorNotSupported`.
 ///
 /// @tparam Int  an integer type
 /// @ingroup cub_scans
@@ -115,6 +116,14 @@ template <class Int>
 std::int64_t bound_of(const device_count<Int> &n) {
   return n.at_most;
 }
+template <class Int>
+linear_on_device<Int> extent_of(const device_count<Int> &n) {
+  linear_on_device<Int> extent;
+  extent.items = static_cast<std::uint64_t>(n.at_most);
+  extent.count = n.count;
+  extent.error = n.error;
+  return extent;
+}
 /// The problem over `n` items.
 template <class Problem>
 Problem over_items(const Problem &problem, std::int64_t n) {
@@ -124,12 +133,8 @@ template <bool Inclusive, class T, class Input, class Operator, class Initial, c
           class Int>
 auto over_items(const scan_problem<Inclusive, T, Input, Operator, Initial, Sink> &problem,
                 const device_count<Int> &n) {
-  linear_on_device<Int> extent;
-  extent.items = static_cast<std::uint64_t>(n.at_most);
-  extent.count = n.count;
-  extent.error = n.error;
   return scan_problem<Inclusive, T, Input, Operator, Initial, Sink, linear_on_device<Int>>(
-      problem.input, problem.op, problem.initial, problem.sink, extent);
+      problem.input, problem.op, problem.initial, problem.sink, extent_of(n));
 }
 
 } // namespace detail

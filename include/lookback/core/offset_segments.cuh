@@ -2,6 +2,7 @@
 // Segments that are given by offsets.
 #pragma once
 
+#include <lookback/core/device_count.cuh>
 #include <lookback/core/monoid.cuh>
 
 #include <cstdint>
@@ -35,6 +36,13 @@ public:
   }
 
   LOOKBACK_HOST_DEVICE std::int64_t count() const { return count_; }
+  /// The first `count` segments.
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE offset_segments first(std::int64_t count) const {
+    offset_segments some = *this;
+    some.count_ = count;
+    return some;
+  }
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE std::int64_t begin(std::int64_t s) const {
     return static_cast<std::int64_t>(begins_[s]);
@@ -57,6 +65,33 @@ private:
   Ends ends_;
   ResultBegins result_begins_;
   std::int64_t count_;
+};
+
+/// As many of the first segments of `all` as only the device knows.
+template <class Segments, class Int>
+struct counted_segments {
+  Segments all; // as many as there can be
+  linear_on_device<Int> number;
+
+  /// The greatest possible number.
+  std::int64_t count() const { return all.count(); }
+};
+template <class Segments, class Int>
+counted_segments<Segments, Int> count_segments(const Segments &all, const device_count<Int> &n) {
+  return {all, extent_of(n)};
+}
+
+/// Whether only the device knows the number of segments, and their type where it is known.
+template <class Segments>
+struct known_segments {
+  static constexpr bool on_device = false;
+  using type = Segments;
+};
+template <class Segments, class Int>
+struct known_segments<counted_segments<Segments, Int>> {
+  static constexpr bool on_device = true;
+  using type = Segments;
+  using number = Int;
 };
 
 } // namespace detail

@@ -82,6 +82,13 @@ inline constexpr bool is_sum = std::is_same<decltype(Problem::op), plus>::value;
 template <class Problem>
 inline constexpr bool sums_integers = is_sum<Problem> &&is_integer<typename Problem::accumulator>;
 
+/// An input, or a sink, for `items` items. One that depends on their number has an overload.
+LOOKBACK_NO_EXECUTION_CHECK
+template <class Part>
+LOOKBACK_HOST_DEVICE Part for_items(const Part &part, std::uint64_t) {
+  return part;
+}
+
 /// A problem: an extent, a source of items, a monoid and a sink. Over `Accumulator`,
 ///
 ///     y(i) = init . x(0) . x(1) ... x(i), or without the last factor when exclusive.
@@ -118,7 +125,7 @@ struct scan_problem {
   /// The same problem over `what`.
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE scan_problem over(const Extent &what) const {
-    return {input, op, initial, sink, what};
+    return {for_items(input, what.items), op, initial, for_items(sink, what.items), what};
   }
   /// Tiles of the tree.
   LOOKBACK_HOST_DEVICE std::uint64_t tiles() const { return extent.tiles(shape::tile_elements); }

@@ -47,7 +47,7 @@ struct long_runs {
   LOOKBACK_HOST_DEVICE static unsigned ends(unsigned first, unsigned last) { return last & ~first; }
 };
 
-/// Elements of runs, read from n keys and values. `Equal` is called twice for every two neighbours;
+/// Elements of runs, read from keys and values. `Equal` is called twice for every two neighbours;
 /// in shared memory once, or twice across the end of a row. `TileElements`: of a tile of the tree.
 template <class T, class Which, class Keys, class Values, class Equal, int TileElements>
 class runs_input {
@@ -57,8 +57,16 @@ public:
   using difference_type = std::ptrdiff_t;
 
   LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE runs_input(Keys keys, Values values, Equal equal, difference_type n)
-      : keys_(keys), values_(values), equal_(equal), last_(n - 1) {}
+  LOOKBACK_HOST_DEVICE runs_input(Keys keys, Values values, Equal equal)
+      : keys_(keys), values_(values), equal_(equal) {}
+
+  /// The first `items` elements: the last of them ends its run.
+  LOOKBACK_NO_EXECUTION_CHECK
+  friend LOOKBACK_HOST_DEVICE runs_input for_items(const runs_input &all, std::uint64_t items) {
+    runs_input some = all;
+    some.last_ = static_cast<difference_type>(items) - 1; // mutant: runs-items
+    return some;
+  }
 
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE runs_input operator+(difference_type distance) const {
@@ -108,7 +116,7 @@ private:
   Keys keys_;
   Values values_;
   Equal equal_;
-  difference_type last_, position_ = 0;
+  difference_type last_ = -1, position_ = 0;
 };
 
 /// Whether every run has a result, and it is a sum of integers.
@@ -254,11 +262,11 @@ struct counted_runs : dense<Output, Project> {
   }
 };
 
-/// A scan over the runs of n keys, for kernels.
+/// A scan over the runs of keys, for kernels.
 template <class T, class Which, class Keys, class Values, class Firsts, class Lasts, class Written,
           class Equal, class Operator, class Count>
 auto make_scan_of_runs(Keys keys, Values values, Firsts firsts, Lasts lasts, Written written,
-                       Equal equal, Operator op, std::int64_t n, Count count) {
+                       Equal equal, Operator op, Count count) {
   using key = value_t<Keys>;
   using output = run_output<T, Firsts, Lasts, Written>;
   using shape = tree_shape<sizeof(T), sizeof(typename output::value_type)>;
@@ -266,7 +274,7 @@ auto make_scan_of_runs(Keys keys, Values values, Firsts firsts, Lasts lasts, Wri
       runs_input<T, Which, Keys, Values, own_operator_t<Equal, key>, shape::tile_elements>;
   using sink = counted_runs<output, with_sides, Count>;
   return scan_problem<true, run_prefix<T>, input, run_operator<T, Operator>, no_initial, sink>(
-      input(keys, values, to_own_operator<key>(equal), n), {op}, {},
+      input(keys, values, to_own_operator<key>(equal)), {op}, {},
       sink{{output(firsts, lasts, written), {}}, count});
 }
 
@@ -274,21 +282,20 @@ auto make_scan_of_runs(Keys keys, Values values, Firsts firsts, Lasts lasts, Wri
 template <class T, class Keys, class Values, class KeysOut, class ValuesOut, class Equal,
           class Operator, class Count>
 auto make_reduction_by_key(Keys keys, Values values, KeysOut keys_output, ValuesOut values_output,
-                           Equal equal, Operator op, std::int64_t n, Count count) {
+                           Equal equal, Operator op, Count count) {
   const auto from = plain_memory(keys);
   using written = keys_and_values<std::decay_t<decltype(from)>>;
   return make_scan_of_runs<T, every_run>(
       from, plain_memory(values), output_of<value_t<Keys>>(keys_output),
-      output_of<T>(values_output), written{from}, equal, to_own_operator<T>(op), n, count);
+      output_of<T>(values_output), written{from}, equal, to_own_operator<T>(op), count);
 }
 
 /// Of every run of at least two equal keys: the index of its first element, and its length.
 template <class Keys, class Offsets, class Lengths, class Equal, class Count>
-auto make_long_runs(Keys keys, Offsets offsets, Lengths lengths, Equal equal, std::int64_t n,
-                    Count count) {
+auto make_long_runs(Keys keys, Offsets offsets, Lengths lengths, Equal equal, Count count) {
   return make_scan_of_runs<std::int64_t, long_runs>(
       plain_memory(keys), indices{}, output_of<std::int64_t>(offsets),
-      output_of<std::int64_t>(lengths), offsets_and_lengths{}, equal, leftmost{}, n, count);
+      output_of<std::int64_t>(lengths), offsets_and_lengths{}, equal, leftmost{}, count);
 }
 
 } // namespace detail

@@ -171,27 +171,36 @@ private:
   T *values_ = nullptr;
 };
 
-/// Numbers of items: a status word of 8 bytes holds one, and in its highest bit whether it is
-/// published.
-template <class Memory>
-class count_status {
+/// One status word an entry, whose highest bit says whether it is published. Relaxed accesses are
+/// enough, as for packed_status.
+template <class Word, class Memory>
+class single_words {
+public:
+  static constexpr status_bytes bytes(std::size_t count) { return {count * sizeof(Word), 0}; }
+  single_words() = default;
+  LOOKBACK_HOST_DEVICE single_words(void *zeroed, void *)
+      : status_words_(static_cast<Word *>(zeroed)) {}
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
+    Memory::store_relaxed(status_words_ + i, Word{});
+  }
+
+protected:
   static constexpr std::uint64_t published = std::uint64_t{1} << 63;
+  Word *status_words_ = nullptr;
+};
+
+/// Numbers of items: a status word of 8 bytes holds one.
+template <class Memory>
+class count_status : public single_words<std::uint64_t, Memory> {
+  using base = single_words<std::uint64_t, Memory>;
+  using base::published, base::status_words_;
 
 public:
-  static constexpr status_bytes bytes(std::size_t count) {
-    return {count * sizeof(std::uint64_t), 0};
-  }
-  count_status() = default;
-  LOOKBACK_HOST_DEVICE count_status(void *zeroed, void *)
-      : status_words_(static_cast<std::uint64_t *>(zeroed)) {}
-
+  using base::base;
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE void publish(std::size_t i, const tally &value) const {
     Memory::store_relaxed(status_words_ + i, value.items | published);
-  }
-  LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
-    Memory::store_relaxed(status_words_ + i, std::uint64_t{0});
   }
 
   class reading {
@@ -209,34 +218,23 @@ public:
     result.seen_ = Memory::load_relaxed(status_words_ + i);
     return result;
   }
-
-private:
-  std::uint64_t *status_words_ = nullptr;
 };
 
-/// Runs, and the reduction of the values of the last one, of up to 8 bytes: one status word of 16
-/// bytes. Its low half is the value, and its high half the number of runs and, in the highest bit,
-/// whether they are published.
+/// Runs, and the reduction of the values of the last one, of up to 8 bytes: a status word of 16
+/// bytes. Its low half is the value, and its high half the number of runs.
 template <class T, class Memory>
-class runs_status {
+class runs_status : public single_words<typename Memory::word_pair, Memory> {
   using word = typename Memory::word_pair;
-  static constexpr std::uint64_t published = std::uint64_t{1} << 63;
+  using base = single_words<word, Memory>;
+  using base::published, base::status_words_;
 
 public:
-  static constexpr status_bytes bytes(std::size_t count) { return {count * sizeof(word), 0}; }
-  runs_status() = default;
-  LOOKBACK_HOST_DEVICE runs_status(void *zeroed, void *)
-      : status_words_(static_cast<word *>(zeroed)) {}
-
+  using base::base;
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE void publish(std::size_t i, const run_prefix<T> &prefix) const {
     std::uint64_t raw = 0;
     std::memcpy(&raw, static_cast<const void *>(&prefix.value), sizeof(T));
     Memory::store_relaxed(status_words_ + i, word{raw, prefix.runs | published});
-  }
-  LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
-    Memory::store_relaxed(status_words_ + i, word{});
   }
 
   class reading {
@@ -258,9 +256,6 @@ public:
     result.seen_ = Memory::load_relaxed(status_words_ + i);
     return result;
   }
-
-private:
-  word *status_words_ = nullptr;
 };
 
 /// The tile status for T: packed if the system has words of that width.

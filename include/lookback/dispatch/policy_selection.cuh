@@ -199,7 +199,7 @@ struct policy_selections {
     const std::int64_t runs = selection_on(policy, n, [&](std::uint64_t *count) {
       return make_reduction_by_key<value_t<Values>>(unwrap(keys), unwrap(values),
                                                     unwrap(keys_result), unwrap(values_result),
-                                                    equal, op, n, count);
+                                                    equal, op, count);
     });
     return {keys_result + runs, values_result + runs};
   }

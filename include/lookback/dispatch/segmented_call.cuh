@@ -10,13 +10,21 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// Selects the calls with a number of segments where others have offsets of the results: whatever
+/// converts to the parameter of CUB's calls, or a device_count.
+template <class Count>
+using if_segment_number =
+    std::enable_if_t<std::is_convertible<Count, std::int64_t>::value || is_device_count<Count>,
+                     int>;
+
 /// Three steps: count the slots of every batch of segments, scan these counts by the strategies for
 /// scans, and scan the units.
 template <class Rows, unsigned Section>
 struct segmented_strategy {
   /// Scans `segments` by `problem`, or, if `storage` is null, writes to `bytes` the size of storage
   /// that this takes. It neither allocates nor synchronises. Refused with refusal::invalid_value
-  /// for a negative number of segments, and for storage that is too small.
+  /// for a negative number of segments, and for storage that is too small. If only the device knows
+  /// the number, kernels are launched for its bound, and read it.
   template <class Problem, class Segments, class Launch>
   static typename Launch::status_type scan(void *storage, std::size_t &bytes,
                                            const Problem &problem, const Segments &segments,
@@ -26,29 +34,39 @@ struct segmented_strategy {
                   "lookback: segmented scans on a GPU need a trivially copyable accumulator of "
                   "less than 512 bytes, and an initial value that the host knows");
     if (segments.count() < 0) return launch.refuse(refusal::invalid_value);
-    const std::int64_t batches = segments.count() > 0 ? segment_batches::of(segments.count()) : 0;
+    constexpr bool on_device = known_segments<Segments>::on_device;
+    const bool launches = on_device || segments.count() > 0; // or there is nothing to scan
+    const std::int64_t batches = segment_batches::of(segments.count());
     std::size_t scan_bytes = 0;
-    const auto scan_batches = [&](void *memory, std::uint64_t *slots) {
-      return strategies<>::scan(memory, scan_bytes, batch_scan(slots), batches + 1, launch);
+    const auto scan_batches = [&](void *memory, std::uint64_t *slots, std::int64_t *entries) {
+      const auto scan = [&](auto n) {
+        return strategies<>::scan(memory, scan_bytes, batch_scan(slots), n, launch);
+      };
+      if constexpr (on_device)
+        return scan(device_count<std::int64_t>(entries, batches + 1));
+      else
+        return scan(batches + 1);
     };
-    const auto sized = scan_batches(nullptr, nullptr);
+    const auto sized = scan_batches(nullptr, nullptr, nullptr);
     const auto lay_out = [&](temporary_memory memory) {
       const ring_workspace<T, Section> units(memory);
       const auto slots = memory.take<std::uint64_t>(static_cast<std::uint64_t>(batches) + 1);
+      auto *const entries = memory.take<std::int64_t>(on_device ? 1 : 0);
       void *const rest = memory.take<char>(scan_bytes);
-      return layout<T>{units, slots, rest, memory.bytes()};
+      return layout<T>{units, slots, entries, rest, memory.bytes()};
     };
     std::size_t needed = 0;
-    if (segments.count() > 0) needed = lay_out(temporary_memory()).bytes;
+    if (launches) needed = lay_out(temporary_memory()).bytes;
     needed = temporary_memory::bytes_for(needed);
     if (sized != launch.status()) return sized;
     if (storage == nullptr) bytes = needed;
     if (bytes < needed) return launch.refuse(refusal::invalid_value);
-    if (storage == nullptr || segments.count() == 0) return launch.status();
+    if (storage == nullptr || !launches) return launch.status();
 
     const auto own = lay_out(temporary_memory(storage));
     measure(segments, batches, own, problem, launch);
-    if (const auto scanned = scan_batches(own.rest, own.slots); scanned != launch.status())
+    if (const auto scanned = scan_batches(own.rest, own.slots, own.entries);
+        scanned != launch.status())
       return scanned;
     using block = segment_units_block<Problem, Segments, Rows, Section>;
     const auto kernel = segment_units_kernel<Problem, Segments, Rows, Section>;
@@ -63,7 +81,8 @@ private:
   template <class T>
   struct layout {
     ring_workspace<T, Section> units;
-    std::uint64_t *slots; // (batches + 1)
+    std::uint64_t *slots;  // (batches + 1)
+    std::int64_t *entries; // their actual number, or none
     void *rest;
     std::size_t bytes;
   };
@@ -77,10 +96,17 @@ private:
     constexpr std::uint64_t warps = Rows::prepare_threads / simt::warp_threads,
                             blocks_at_most = 16 * Rows::prepare_blocks_at_most;
     const std::uint64_t wanted = static_cast<std::uint64_t>(batches) / warps + 16;
-    launch(measure_batches_kernel<Problem::shape::vector_elements, Segments>,
-           block_shape{Rows::prepare_threads, 0},
-           launch_grid{wanted < blocks_at_most ? wanted : blocks_at_most}, segments, batches,
-           own.slots, own.units.zeroed, own.units.zeroed_words);
+    const block_shape block{Rows::prepare_threads, 0};
+    const launch_grid grid{wanted < blocks_at_most ? wanted : blocks_at_most};
+    constexpr int E = Problem::shape::vector_elements;
+    if constexpr (known_segments<Segments>::on_device)
+      launch(measure_actual_batches_kernel<E, typename known_segments<Segments>::type,
+                                           typename known_segments<Segments>::number>,
+             block, grid, segments, own.entries, own.slots, own.units.zeroed,
+             own.units.zeroed_words);
+    else
+      launch(measure_batches_kernel<E, Segments>, block, grid, segments, batches, own.slots,
+             own.units.zeroed, own.units.zeroed_words);
   }
 };
 using segmented_scans = segmented_strategy<measured_tuning, 8192>;

@@ -30,7 +30,9 @@ struct segment_batches {
   std::int64_t count;
 
   static constexpr int segments = simt::warp_threads;
-  static constexpr std::int64_t of(std::int64_t all) { return (all - 1) / segments + 1; }
+  LOOKBACK_HOST_DEVICE static constexpr std::int64_t of(std::int64_t all) {
+    return all / segments + (all % segments != 0);
+  }
   /// Slots of a segment of `items` items, by E of them.
   template <int E, class Number>
   LOOKBACK_DEVICE static Number slots(Number items) {
@@ -60,12 +62,11 @@ LOOKBACK_DEVICE std::uint64_t sum_of_lanes(std::uint64_t sum) {
 }
 
 /// Writes the number of slots of every batch of segments, and a zero after the last. Clears the
-/// `words` words at `zeroed`.
+/// `words` words at `zeroed`. All blocks call.
 template <int E, class Segments>
-LOOKBACK_KERNEL(prepare_threads_at_most, 1)
-measure_batches_kernel(LOOKBACK_KERNEL_PARAMETER Segments segments, const std::int64_t batches,
-                       std::uint64_t *const batch_slots, std::uint64_t *const zeroed,
-                       const std::size_t words) {
+LOOKBACK_DEVICE void measure_batches(const Segments &segments, std::int64_t batches,
+                                     std::uint64_t *batch_slots, std::uint64_t *zeroed,
+                                     std::size_t words) {
   const int lane = simt::lane_index();
   const std::int64_t threads = std::int64_t{simt::block_count()} * simt::block_threads(),
                      thread = std::int64_t{simt::block_index()} * simt::block_threads() +
@@ -89,6 +90,30 @@ measure_batches_kernel(LOOKBACK_KERNEL_PARAMETER Segments segments, const std::i
       if (lane == 0 && batch + i <= batches) batch_slots[batch + i] = sum;
     }
   }
+}
+
+template <int E, class Segments>
+LOOKBACK_KERNEL(prepare_threads_at_most, 1)
+measure_batches_kernel(LOOKBACK_KERNEL_PARAMETER Segments segments, const std::int64_t batches,
+                       std::uint64_t *const batch_slots, std::uint64_t *const zeroed,
+                       const std::size_t words) {
+  measure_batches<E>(segments, batches, batch_slots, zeroed, words);
+}
+
+/// The same for a number of segments that only the device knows. Reports an invalid one, for which
+/// there are none. `*entries` becomes the number of entries of `batch_slots`.
+template <int E, class Segments, class Int>
+LOOKBACK_KERNEL(prepare_threads_at_most, 1)
+measure_actual_batches_kernel(LOOKBACK_KERNEL_PARAMETER counted_segments<Segments, Int> counted,
+                              std::int64_t *const entries, std::uint64_t *const batch_slots,
+                              std::uint64_t *const zeroed, const std::size_t words) {
+  auto number = counted.number;
+  if (!number.read()) report_count(number); // mutant: segments-report
+  const Segments segments = counted.all.first(static_cast<std::int64_t>(number.items));
+  const std::int64_t batches = segment_batches::of(segments.count());
+  if (simt::block_index() == 0 && simt::thread_index() == 0)
+    *entries = batches + 1; // mutant: segments-entries
+  measure_batches<E>(segments, batches, batch_slots, zeroed, words);
 }
 
 /// A block that scans units.
@@ -316,7 +341,8 @@ struct segment_units_block {
   template <class Row>
   struct of {
     static constexpr tile_tuning tuning = Row::template tree_look_back<Problem>::value;
-    using units = segment_units<Problem, Segments, tuning.warps, Section, tuning.prefetch_distance>;
+    using units = segment_units<Problem, typename known_segments<Segments>::type, tuning.warps,
+                                Section, tuning.prefetch_distance>;
     static constexpr int threads = tuning.warps * simt::warp_threads;
     static constexpr int wanted =
         32 / tuning.warps < tuning.blocks ? 32 / tuning.warps : tuning.blocks;
@@ -338,9 +364,16 @@ segment_units_kernel(
     LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER Segments segments,
     LOOKBACK_KERNEL_PARAMETER segment_batches batches,
     LOOKBACK_KERNEL_PARAMETER ring_state<typename Problem::accumulator, Section> state) {
-  typename segment_units_block<Problem, Segments, Rows, Section>::here::units(problem, segments,
-                                                                              batches, state)
-      .run();
+  using units = typename segment_units_block<Problem, Segments, Rows, Section>::here::units;
+  if constexpr (known_segments<Segments>::on_device) {
+    auto number = segments.number;
+    number.read(); // an invalid one has been reported // mutant: segments-read
+    const auto actual = segments.all.first(static_cast<std::int64_t>(number.items));
+    const segment_batches of_actual{batches.first_slots, segment_batches::of(actual.count())};
+    units(problem, actual, of_actual, state).run();
+  } else {
+    units(problem, segments, batches, state).run();
+  }
 }
 
 /// The storage of the units.

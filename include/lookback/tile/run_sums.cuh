@@ -144,14 +144,12 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
 
 /// The results of the rows of a warp.
 template <class Rows, class Kept, class T>
-class placed_sums {
+class placed_sums : rows_of_runs<Rows> {
+  using base = rows_of_runs<Rows>;
+  using base::count, base::E, base::keys;
   using sum = unsigned_sum<T>;
-  using problem = typename Rows::problem_type;
-  using source = typename Rows::source_type;
   using shape = typename Rows::shape;
-  static constexpr int E = shape::vector_elements, count = Rows::count;
-  static constexpr int keys = source::arrays - 1; // the array of the keys; array 0 has the values
-  using key = typename source::template element<keys>;
+  using key = typename base::template element<keys>;
   using kept_type = uninitialized_array<Kept, count>;
   static constexpr bool even = sizeof(key) == sizeof(sum);
   static constexpr std::size_t pair_alignment = // so that one access has all of an even pair

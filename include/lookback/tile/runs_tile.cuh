@@ -103,21 +103,28 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
   }
 }
 
-/// The second pass over the rows of a warp.
-template <class Rows, class T, class Operator>
-class placed_runs {
-  using problem = typename Rows::problem_type;
+/// Rows of runs. The source's array of the keys is `keys`; array 0 has the values.
+template <class Rows>
+struct rows_of_runs {
   using source = typename Rows::source_type;
-  using shape = typename Rows::shape;
-  static constexpr int E = shape::vector_elements, count = Rows::count;
-  static constexpr int keys = source::arrays - 1; // the array of the keys; array 0 has the values
-  using kept_type = uninitialized_array<kept_runs<T, E>, count>;
-
-  using output = typename problem::output_type;
-  using firsts_type = std::decay_t<decltype(std::declval<const output &>().firsts())>;
-  using lasts_type = std::decay_t<decltype(std::declval<const output &>().lasts())>;
+  static constexpr int E = Rows::shape::vector_elements, count = Rows::count,
+                       keys = source::arrays - 1;
   template <int A>
   using element = typename source::template element<A>;
+};
+
+/// The second pass over the rows of a warp.
+template <class Rows, class T, class Operator>
+class placed_runs : rows_of_runs<Rows> {
+  using base = rows_of_runs<Rows>;
+  using base::count, base::E, base::keys;
+  template <int A>
+  using element = typename base::template element<A>;
+  using kept_type = uninitialized_array<kept_runs<T, E>, count>;
+
+  using output = typename Rows::problem_type::output_type;
+  using firsts_type = std::decay_t<decltype(std::declval<const output &>().firsts())>;
+  using lasts_type = std::decay_t<decltype(std::declval<const output &>().lasts())>;
   /// Whether results can pass through the warp's rows in shared memory: no other warp reads there.
   static constexpr bool fit =
       Rows::aligned && fits_room<firsts_type, element<keys>> && fits_room<lasts_type, element<0>>;
