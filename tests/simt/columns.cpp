@@ -23,3 +23,9 @@ TEST_CASE("columns: small tiles") {
 TEST_CASE("columns: small tiles, several groups of them") {
   test::scan_interval_lines<test::interval, test::widened<test::interval, 496>>(40, 400 * 32);
 }
+/// A few warps a row.
+TEST_CASE("rows: sums of floats") {
+  test::scan_lines<float, 32, 16>(
+      40, 0, lookback::plus{}, 0.3f, -1.f,
+      [](test::trial &one, std::size_t) { return static_cast<float>(one.random() % 4096) / 37; });
+}

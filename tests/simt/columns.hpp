@@ -47,6 +47,23 @@ inline lookback::axis some_axis(trial &one, const tree_sizes &size, std::size_t 
     pitches(lines.output);
   return core::checked_axis(lines);
 }
+/// Rows of more than two rows of the tree and at most about a tile, with or without gaps.
+inline lookback::axis some_rows(trial &one, const tree_sizes &size, bool same_pitches) {
+  const std::size_t edges[] = {2 * size.row + 2, 3 * size.row, 8 * size.row, size.tile / 2,
+                               size.tile};
+  lookback::axis lines;
+  lines.length = static_cast<std::int64_t>(edges[one.random() % 5] + one.random() % 3) - 1;
+  lines.outer = 1 + static_cast<std::int64_t>(one.random() % 7);
+  lines.reverse = one.random() % 2 == 0;
+  const auto pitch = [&] {
+    const std::int64_t gap =
+        one.random() % 2 == 0 ? static_cast<std::int64_t>(one.random() % 9) : 0;
+    return lookback::axis::pitch{lines.length + gap, 1};
+  };
+  lines.input = pitch();
+  lines.output = same_pitches ? lines.input : pitch();
+  return core::checked_axis(lines);
+}
 inline std::size_t span(const lookback::axis &lines, const lookback::axis::pitch &pitch) {
   return static_cast<std::size_t>((lines.outer - 1) * pitch.outer +
                                   (lines.length - 1) * pitch.length + lines.inner);
@@ -89,7 +106,8 @@ void fill_lines(trial &one, bool inclusive, const std::optional<T> &init,
 }
 
 /// Scans lines of values that make_value(trial, index in the line) returns, of any kind and, if the
-/// types allow it, also in place, with storage full of garbage.
+/// types allow it, also in place, with storage full of garbage. `items`: about as many in all; 0:
+/// some_rows().
 template <class T, unsigned Section, unsigned Band, class Operator, class Make>
 void scan_lines(std::uint64_t count, std::size_t items, Operator op, T init, T filler,
                 Make make_value) {
@@ -100,8 +118,9 @@ void scan_lines(std::uint64_t count, std::size_t items, Operator op, T init, T f
   for_each_trial(count, [&](trial &one) {
     const bool in_place = may_be_in_place && one.random() % 2 == 0, inclusive = one.random() % 2,
                starts = !inclusive || one.random() % 2 == 0;
-    const auto lines =
-        some_axis(one, tree_sizes(sizeof(in), sizeof(T)), one.random() % items + 1, in_place);
+    const tree_sizes size(sizeof(in), sizeof(T));
+    const auto lines = items == 0 ? some_rows(one, size, in_place)
+                                  : some_axis(one, size, one.random() % items + 1, in_place);
     INFO("outer ", lines.outer, ", length ", lines.length, ", inner ", lines.inner, ", input ",
          lines.input.outer, " and ", lines.input.length, ", output ", lines.output.outer, " and ",
          lines.output.length, ", reverse ", lines.reverse, ", inclusive ", inclusive);

@@ -14,3 +14,4 @@ TEST_CASE("columns: small tiles, several groups of them") {
 TEST_CASE("columns: short ones, in registers") {
   test::scan_interval_lines<test::interval, test::interval>(40, 60);
 }
+TEST_CASE("rows in registers") { test::scan_interval_lines<test::interval, test::interval>(30, 0); }
