@@ -106,10 +106,11 @@ private:
 
     uninitialized_array<T, rows> vectors; // V(lane) of each row
     reduce_rows(own, vectors, row_aggregates, op_, exchange);
-    if constexpr (Warps > 1)
+    if constexpr (Warps > 1) {
       simt::synchronize_block(); // mutant: line-barrier
-    else
-      simt::synchronize_warp();             // mutant: line-warp-barrier
+    } else {
+      simt::synchronize_warp(); // mutant: line-warp-barrier
+    }
     uninitialized_array<T, 1> row_prefixes; // R(lane), inclusive
     const int full_rows = Full ? Warps * rows : items / shape::row_elements;
     scan_row_aggregates(row_aggregates, full_rows, row_prefixes, op_, exchange);
