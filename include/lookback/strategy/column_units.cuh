@@ -24,6 +24,7 @@ struct column_layout {
   std::int64_t outers, length, columns;
   int width, rows; // of a unit, at most
   int row_pitch;   // bytes between rows in shared memory
+  int accumulators, shared_bytes; // of a unit; the elements follow the accumulators
   bool one_row;    // lines are one row at most, and rows of a unit have different outer indices
   std::int64_t strips_across; // strips that differ in their columns only
   std::int64_t strips;        // of the array
@@ -32,9 +33,9 @@ struct column_layout {
   std::int64_t tiles, groups; // of a line
   std::int64_t units;
 
-  template <class Problem>
+  template <class Problem, int Threads>
   static column_layout of(const axis &own, std::int64_t band_at_most) {
-    using sizes = column_sizes<Problem>;
+    using sizes = column_sizes<Problem, Threads>;
     const auto parts = [](std::int64_t all, std::int64_t part) { return (all - 1) / part + 1; };
     column_layout all{};
     all.input = places(own, own.input), all.output = places(own, own.output);
@@ -48,6 +49,10 @@ struct column_layout {
                     ? sizes::vector_slots
                     : 1;
     all.width = static_cast<int>(least(least(widest, own.inner), parts(balanced, slots) * slots));
+    // Lines without gaps between them are contiguous, if a unit has all of them.
+    if (own.inner <= sizes::columns_at_most && own.inner % sizes::vector_slots != 0 &&
+        own.input.length == own.inner && own.output.length == own.inner)
+      all.width = static_cast<int>(own.inner);
     all.strips_across = parts(own.inner, all.width);
     const std::int64_t rows = parts(own.length, sizes::row_elements), // of a line
         fit = sizes::pairs / all.width;
@@ -64,6 +69,10 @@ struct column_layout {
         rounded_up(static_cast<int>(least<std::int64_t>(own.length, sizes::row_elements)) * line,
                    sizes::alignment) +
         rounded_up(line, sizes::alignment);
+    all.accumulators = all.width * (network::lanes * all.rows +
+                                    (all.carries() ? 2 * network::lanes + all.rows : 0));
+    all.shared_bytes = shared_offset<Problem, Threads>(all.accumulators) +
+                       all.rows * all.row_pitch;
     all.strips = all.strips_across * (all.one_row ? parts(own.outer, all.rows) : own.outer);
     all.steps = all.one_row ? 1 : parts(rows, all.rows);
     all.band = least(band_at_most, all.strips);
@@ -72,7 +81,19 @@ struct column_layout {
     all.units = multiply_add(all.strips, all.steps, 0);
     return all;
   }
-  bool carries() const { return !one_row; }
+  LOOKBACK_HOST_DEVICE bool carries() const { return !one_row; }
+  /// Whether a unit is less than a tile, so that units need the aggregates of earlier rows.
+  template <class Problem>
+  LOOKBACK_HOST_DEVICE bool carries_rows() const {
+    return carries() && rows < Problem::shape::tile_rows;
+  }
+  /// Bytes before the elements of a unit, in shared memory.
+  template <class Problem, int Threads>
+  LOOKBACK_HOST_DEVICE static constexpr int shared_offset(int accumulators) {
+    using sizes = column_sizes<Problem, Threads>;
+    return rounded_up(sizes::alignment + accumulators * static_cast<int>(sizeof(typename sizes::T)),
+                      sizes::alignment);
+  }
 
 private:
   static column_places places(const axis &own, const axis::pitch &pitch) {
@@ -82,76 +103,79 @@ private:
 };
 
 /// A block that scans units, with the carry if lines have several of them.
-template <class Problem, bool Carries, unsigned Section>
+template <class Problem, int Threads, bool Carries, unsigned Section>
 class column_units {
-  using sizes = column_sizes<Problem>;
+  using sizes = column_sizes<Problem, Threads>;
   using T = typename Problem::accumulator;
-  using tile = column_tile<Problem>;
-  using carry = column_carry<Problem, Section>;
+  using tile = column_tile<Problem, Threads>;
+  using carry = column_carry<Problem, Threads, Section>;
   static constexpr int row_elements = sizes::row_elements;
 
 public:
   using state_type = column_state<T, Section>;
-  struct storage {
-    unsigned unit;
-    typename carry::storage carried;
-  };
-  /// Bytes before the unit's elements.
-  static constexpr std::size_t fixed_bytes =
-      Carries ? (sizeof(storage) + sizes::alignment - 1) / sizes::alignment * sizes::alignment : 0;
-
   LOOKBACK_DEVICE column_units(const Problem &problem, const column_layout &layout,
                                const state_type &state)
       : problem_(problem), layout_(layout), state_(state) {}
 
   LOOKBACK_DEVICE void run() {
+    const int offset = layout_.shared_offset<Problem, Threads>(layout_.accumulators);
+    auto *const memory = &simt::shared_memory<unsigned char>();
+    T *const values = reinterpret_cast<T *>(memory + sizes::alignment),
+      *const aggregates = values + layout_.accumulators -
+                          network::lanes * layout_.rows * layout_.width;
+    tile own(problem_, layout_.rows, layout_.width, layout_.row_pitch, aggregates,
+                   memory + offset);
     if constexpr (!Carries) {
-      scan_unit(simt::block_index(), [] {}); // there is a block for each
+      scan_unit(simt::block_index(), own, values, [] {}); // there is a block for each
     } else {
+      simt::wait_for_previous_kernel(); // mutant: column-previous
       const auto all = static_cast<unsigned>(layout_.units);
-      auto &shared = simt::shared_memory<storage>();
+      auto &shared = simt::shared_memory<unsigned>();
       drawn_units<state_type> units(state_);
       for (;;) {
-        if (simt::thread_index() == 0) shared.unit = units.next(all);
+        if (simt::thread_index() == 0) shared = units.next(all);
         simt::synchronize_block();
-        const unsigned unit = shared.unit;
+        const unsigned unit = shared;
         if (unit >= all) return;
-        scan_unit(unit, [&] {
+        scan_unit(unit, own, values, [&] {
           if (simt::thread_index() == 0) units.draw();
         });
-        state_.clear_rows_behind(unit, all, sizes::threads);
+        if (own.leads() && layout_.carries_rows<Problem>())
+          state_.clear_rows_behind(unit, all, layout_.rows * layout_.width, own.pair());
         simt::synchronize_block(); // all words are cleared before the unit ends
       }
     }
   }
 
 private:
-  template <class Loading>
-  LOOKBACK_DEVICE void scan_unit(unsigned unit, Loading while_loading) {
-    auto *const memory = &simt::shared_memory<unsigned char>();
-    tile own(problem_, layout_.width, layout_.row_pitch, memory + fixed_bytes);
+  template <class Draw>
+  LOOKBACK_DEVICE void scan_unit(unsigned unit, tile &own, [[maybe_unused]] T *values,
+                                 Draw draw) {
     column_step step;
     const column_unit here = find(unit, step);
     const auto row_step = [&](const column_places &places) {
       return layout_.one_row ? places.outer : places.line * row_elements;
     };
     own.load(here, row_step(layout_.input), layout_.input.line);
-    while_loading();
+    COLUMN_DRAW_EARLY(draw());
     own.finish_load();
     simt::synchronize_block(); // mutant: column-loaded
 
     const int items = own.items(here);
-    typename tile::row_values values;
-    own.reduce(items, values);
+    own.fold(items);
+    simt::synchronize_block(); // mutant: column-folded
+    if (own.leads()) own.combine(items);
     maybe<T> prefix;
     if constexpr (Carries) {
-      carry carried(problem_, state_, layout_.rows, layout_.width,
-                    simt::shared_memory<storage>().carried);
-      prefix = carried.prefix(step, own, items, values[network::lanes - 1]);
-    } else if constexpr (Problem::initial_type::exists) {
-      prefix.set(static_cast<T>(problem_.initial.value));
+      carry carried(problem_, state_, layout_.rows, layout_.width, values);
+      prefix = carried.prefix(step, own, items);
+    } else {
+      simt::synchronize_block(); // mutant: column-combined
+      if constexpr (Problem::initial_type::exists)
+        prefix.set(static_cast<T>(problem_.initial.value));
     }
-    own.scan(items, prefix, values);
+    COLUMN_DRAW_LATE(draw());
+    own.scan(items, prefix);
     simt::synchronize_block(); // mutant: column-results
     own.store(here, row_step(layout_.output), layout_.output.line);
   }
@@ -209,12 +233,12 @@ private:
   const state_type &state_;
 };
 
-template <class Problem, bool Carries, unsigned Section>
-LOOKBACK_KERNEL((column_sizes<Problem>::threads), 6)
+template <class Problem, int Threads, bool Carries, unsigned Section>
+LOOKBACK_KERNEL(Threads, sizeof(typename Problem::accumulator) <= 4 ? COLUMN_BLOCKS : 3)
 column_units_kernel(
     LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER column_layout layout,
     LOOKBACK_KERNEL_PARAMETER column_state<typename Problem::accumulator, Section> state) {
-  column_units<Problem, Carries, Section>(problem, layout, state).run();
+  column_units<Problem, Threads, Carries, Section>(problem, layout, state).run();
 }
 
 /// The state of units that carry, in temporary memory.
@@ -222,14 +246,16 @@ template <class T, unsigned Section>
 struct column_workspace {
   using state_type = column_state<T, Section>;
 
-  column_workspace(temporary_memory &memory, const column_layout &layout, int threads) {
+  column_workspace(temporary_memory &memory, const column_layout &layout, bool carries_rows) {
     using status_words = tile_status<T>;
     const auto words = [&](std::int64_t parts) {
       return static_cast<std::size_t>(parts > 1 ? layout.strips * parts * layout.width : 0);
     };
     const auto units = static_cast<std::uint64_t>(layout.units);
     const status_bytes of_rows = status_words::bytes(
-        (units < state_type::ring_units ? units : state_type::ring_units) * threads);
+        !carries_rows ? 0
+                      : (units < state_type::ring_units ? units : state_type::ring_units) *
+                            static_cast<std::size_t>(layout.rows * layout.width));
     const status_bytes of_tiles = status_words::bytes(words(layout.tiles)),
                        of_groups = status_words::bytes(words(layout.groups));
     const std::size_t before = memory.bytes();

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Adjacent lines (columns) in shared memory. A unit of work has `width` adjacent columns, and one
 // or several rows of the tree (core/tree.cuh) of each: 32 vectors, which are 32 E elements of the
-// column. Each thread has one row of one column. Adjacent threads have adjacent columns, in memory
-// and in shared memory, so no transposition is needed; the network of the row is evaluated in the
-// thread's registers.
+// column. A row of one column is a *pair*. Each pair has several threads, and each of these every
+// so many-th vector of it. Adjacent threads have adjacent columns, in memory and in shared memory,
+// so no transposition is needed.
+//
+//   load                      elements, to shared memory
+//   fold                      V of each vector, by all threads
+//   combine                   the network of each row over its vectors, by one thread a pair
+//   (the carry)               the prefix of each row
+//   scan                      results in the place of the elements, by all threads
+//   store
 #pragma once
 
 #include <lookback/block/network.cuh>
@@ -21,29 +28,29 @@ constexpr Int least(Int a, Int b) {
 constexpr int most(int a, int b) { return a > b ? a : b; }
 constexpr int rounded_up(int a, int unit) { return (a + unit - 1) / unit * unit; }
 
-/// Sizes of units that depend on the types only. Up to 32 KiB of elements: every architecture has
-/// room for them without opting in.
-template <class Problem>
+/// Sizes of units that depend on the types only.
+template <class Problem, int Threads>
 struct column_sizes {
   using T = typename Problem::accumulator;
   using item = typename Problem::item;
   using stored = typename Problem::stored;
   using shape = typename Problem::shape;
-  static constexpr int threads = 64;
+  static constexpr int threads = Threads;
   static constexpr int alignment = most(16, most(alignof(item), alignof(stored)));
   /// Bytes of an element in shared memory, where its result replaces it.
   static constexpr int slot_bytes =
       rounded_up(most(sizeof(item), sizeof(stored)), most(alignof(item), alignof(stored)));
   static constexpr int row_elements = shape::row_elements;
-  static constexpr int row_bytes = row_elements * slot_bytes;
-  /// Pairs of a row and a column in a unit, at most: each has a thread.
-  static constexpr int pairs =
-      most(1, least(threads, (slot_bytes <= 128 ? 32768 : 16384) / row_bytes));
-  /// Columns of a unit, at most: 128 bytes of elements, 64 if they are narrow, and 12 KiB of
-  /// accumulators, of which a column has 32.
-  static constexpr int width_at_most =
-      most(1, least(least(pairs, most(4, (slot_bytes >= 4 ? 128 : 64) / slot_bytes)),
-                    12288 / (32 * static_cast<int>(sizeof(T)))));
+  /// Bytes of a pair: its elements, and the aggregates of its vectors.
+  static constexpr int pair_bytes =
+      row_elements * slot_bytes + network::lanes * static_cast<int>(sizeof(T));
+  /// Pairs of a unit, at most.
+  static constexpr int pairs = most(1, least(Threads * 9 / 32, 56 * 1024 / pair_bytes));
+  /// Columns of a unit, at most, of which the carry has 64 accumulators each.
+  static constexpr int columns_at_most =
+      most(1, least(pairs, 12288 / (32 * static_cast<int>(sizeof(T)))));
+  /// The same, if lines of the array have more: 64 bytes of elements.
+  static constexpr int width_at_most = least(columns_at_most, most(4, COLUMN_LINE / slot_bytes));
   /// Elements in 16 bytes, if elements can be copied in vectors of that size; otherwise 1.
   static constexpr int vector_slots = 16 % slot_bytes == 0 ? 16 / slot_bytes : 1;
 };
@@ -111,9 +118,9 @@ private:
 
 /// A unit in shared memory: element i of column c of row r is slot r * row_pitch + i * width + c,
 /// where row_pitch is given in bytes.
-template <class Problem>
+template <class Problem, int Threads>
 class column_tile {
-  using sizes = column_sizes<Problem>;
+  using sizes = column_sizes<Problem, Threads>;
   using T = typename Problem::accumulator;
   using item = typename Problem::item;
   using stored = typename Problem::stored;
@@ -127,24 +134,30 @@ class column_tile {
                       sizeof(Value) == slot && 16 % slot == 0;
 
 public:
-  /// Aggregates of a row's vectors, after reduce(): V of the tree.
-  using row_values = uninitialized_array<T, vectors>;
+  /// `rows`, `width`: of every unit. `aggregates`: (vectors, rows, width). `room`: the elements.
+  LOOKBACK_DEVICE column_tile(const Problem &problem, int rows, int width, int row_pitch,
+                              T *aggregates, unsigned char *room)
+      : problem_(problem), width_(width), pairs_(rows * width), row_pitch_(row_pitch),
+        aggregates_(aggregates), room_(room), pair_(simt::thread_index() % pairs_),
+        first_(simt::thread_index() / pairs_), threads_(Threads / pairs_), row_(pair_ / width),
+        column_(pair_ % width) {}
 
-  LOOKBACK_DEVICE column_tile(const Problem &problem, int width, int row_pitch, unsigned char *room)
-      : problem_(problem), width_(width), row_pitch_(row_pitch), room_(room),
-        row_(simt::thread_index() / width), column_(simt::thread_index() % width) {}
-
-  /// The row and the column of this thread.
+  /// The row and the column of this thread, and their index.
   LOOKBACK_DEVICE int row() const { return row_; }
   LOOKBACK_DEVICE int column() const { return column_; }
-  /// Elements of this thread's row, 0 if it has none.
+  LOOKBACK_DEVICE int pair() const { return pair_; }
+  /// Whether this is the first thread of its row and column.
+  LOOKBACK_DEVICE bool leads() const { return first_ == 0; }
+  /// Elements of this thread's row and column, 0 if there are none, or if there is no vector for
+  /// this thread.
   LOOKBACK_DEVICE int items(const column_unit &unit) const {
-    if (row_ >= unit.rows || column_ >= unit.columns) return 0;
+    if (row_ >= unit.rows || column_ >= unit.columns || first_ >= threads_) return 0;
     return row_ + 1 == unit.rows ? unit.last_items : unit.row_items;
   }
 
   /// Starts to load the unit; finish_load() and a barrier complete it.
-  LOOKBACK_DEVICE void load(const column_unit &unit, std::int64_t row_step, std::int64_t step) {
+  LOOKBACK_DEVICE void load(const column_unit &unit, std::int64_t row_step,
+                            std::int64_t step) const {
     const auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input);
     if constexpr (moves_vectors<input_type, item>) {
       if (by_vectors(from, unit, row_step, step))
@@ -172,27 +185,75 @@ public:
   }
   LOOKBACK_DEVICE static void finish_load() { simt::wait_for_copies(); }
 
-  /// Reduces this thread's row of `items` elements. If the row is full, the last of `values` is its
-  /// aggregate.
-  LOOKBACK_DEVICE void reduce(int items, row_values &values) const {
-    if constexpr (in_registers) {
-      if (items == sizes::row_elements) reduce_row<true>(items, values);
-    } else {
-      reduce_row<false>(items, values);
+  /// Reduces every full vector of this thread. A barrier must follow.
+  LOOKBACK_DEVICE void fold(int items) const {
+    const unsigned char *const slots = slots_of_pair();
+    auto op = problem_.op;
+    const int full = items / E;
+    for (int first = first_; first < full; first += at_once * threads_) {
+      uninitialized_array<item, at_once * E> own;
+      read(slots, first, full * E, own);
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        const int v = first + i * threads_;
+        if (v < full)
+          construct(aggregates_[v * pairs_ + pair_],
+                    fold_vector<E, T>([&](int k) -> const item & { return own[i * E + k]; }, op));
+      }
     }
   }
-  /// Replaces the elements of this thread's row by their results. `prefix`: (G . T) . R of the row.
-  LOOKBACK_DEVICE void scan(int items, const maybe<T> &prefix, const row_values &values) const {
-    if constexpr (in_registers) {
-      if (LOOKBACK_LIKELY(items == sizes::row_elements)) {
-        scan_row<true>(items, prefix, values);
-      } else if (items > 0) {
-        row_values own;
-        reduce_row<false>(items, own);
-        scan_row<false>(items, prefix, own);
+  /// The network over the row's vectors, by the thread that leads(). Returns the last aggregate,
+  /// which is that of the row if the row is full.
+  LOOKBACK_DEVICE void combine(int items) const {
+    T *const own = aggregates_ + pair_;
+    auto op = problem_.op;
+    if (in_registers && items == sizes::row_elements) {
+      uninitialized_array<T, vectors> x;
+      LOOKBACK_UNROLL
+      for (int v = 0; v < vectors; ++v) construct(x[v], own[v * pairs_]);
+      LOOKBACK_UNROLL
+      for (int distance = 1; distance < vectors; distance *= 2) {
+        LOOKBACK_UNROLL
+        for (int v = vectors - 1; v > 0; --v) // downwards: the operands are of the step before
+          if (v >= distance) construct(x[v], network::combined<T>(x, v, distance, op));
       }
-    } else {
-      scan_row<false>(items, prefix, values);
+      LOOKBACK_UNROLL
+      for (int v = 1; v < vectors; ++v) construct(own[v * pairs_], x[v]);
+      return;
+    }
+    const int full = items / E;
+    for (int distance = 1; distance < full; distance *= 2)
+      for (int v = full - 1; v >= distance; --v)
+        construct(own[v * pairs_],
+                  static_cast<T>(op(own[(v - distance) * pairs_], own[v * pairs_])));
+  }
+  /// The aggregate of this thread's row, which is full.
+  LOOKBACK_DEVICE const T &aggregate() const {
+    return aggregates_[(vectors - 1) * pairs_ + pair_];
+  }
+  /// Replaces the elements of this thread's vectors by their results. `prefix`: (G . T) . R of the
+  /// row.
+  LOOKBACK_DEVICE void scan(int items, const maybe<T> &prefix) const {
+    unsigned char *const slots = slots_of_pair();
+    auto op = problem_.op;
+    for (int first = first_; first * E < items; first += at_once * threads_) {
+      // All are read before the first result is written: the compiler must assume that a result may
+      // overwrite an element that it reads later.
+      uninitialized_array<item, at_once * E> own;
+      read(slots, first, items, own);
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        const int v = first + i * threads_, left = items - v * E;
+        if (left <= 0) continue;
+        maybe<T> before = prefix;
+        if (v > 0) before.append(op, aggregates_[(v - 1) * pairs_ + pair_]);
+        scan_vector<Problem::inclusive, E, false>(
+            before, left < E ? left : E, [&](int k) -> const item & { return own[i * E + k]; }, op,
+            [&](int k, const T &scanned, const item &x) {
+              construct(*reinterpret_cast<stored *>(slots + (v * E + k) * width_ * slot),
+                        static_cast<stored>(problem_.sink.project(scanned, x)));
+            });
+      }
     }
   }
 
@@ -255,75 +316,30 @@ private:
     for (; own.exists(); own.next()) move(own.place());
   }
 
-  LOOKBACK_DEVICE unsigned char *slots_of_row() const {
+  /// Vectors of which a thread reads the elements at once.
+  static constexpr int at_once = E >= 16 || sizeof(item) > 16 ? 1 : E == 1 ? 4 : 16 / E;
+  /// Whether the network of a full row has its values in registers.
+  static constexpr bool in_registers = sizeof(T) <= 8;
+
+  LOOKBACK_DEVICE unsigned char *slots_of_pair() const {
     return room_ + row_ * row_pitch_ + column_ * slot;
   }
-  LOOKBACK_DEVICE item read(const unsigned char *slots, int i) const {
-    return *reinterpret_cast<const item *>(slots + i * width_ * slot);
-  }
-
-  /// Elements that a thread reads at once.
-  static constexpr int vectors_at_once = E >= 16 || sizeof(item) > 16 ? 1 : 16 / E;
-  /// Whether full rows have code of their own, unrolled, with values in registers. That code is
-  /// long. Other rows are scanned by loops, with values in local memory.
-  static constexpr bool in_registers = sizeof(T) <= 8 && E <= 8;
-
-  template <bool Full>
-  LOOKBACK_DEVICE void reduce_row(int items, row_values &values) const {
-    [[maybe_unused]] constexpr int together = Full ? vectors : 1;
-    const unsigned char *const slots = slots_of_row();
-    auto op = problem_.op;
-    const int full = Full ? vectors : items / E;
-    LOOKBACK_UNROLL_BY(together)
-    for (int first = 0; first < vectors; first += vectors_at_once) {
-      LOOKBACK_UNROLL
-      for (int v = first; v < first + vectors_at_once; ++v)
-        if (v < full)
-          construct(values[v],
-                    fold_vector<E, T>([&](int k) -> item { return read(slots, v * E + k); }, op));
-    }
-    LOOKBACK_UNROLL_BY(together)
-    for (int distance = 1; distance < vectors; distance *= 2) {
-      LOOKBACK_UNROLL_BY(together)
-      for (int v = vectors - 1; v > 0; --v) // downwards: the operands are of the step before
-        if (v >= distance && v < full)
-          construct(values[v], static_cast<T>(op(values[v - distance], values[v])));
-    }
-  }
-
-  template <bool Full>
-  LOOKBACK_DEVICE void scan_row(int items, const maybe<T> &prefix, const row_values &values) const {
-    [[maybe_unused]] constexpr int together = Full ? vectors : 1;
-    unsigned char *const slots = slots_of_row();
-    auto op = problem_.op;
-    LOOKBACK_UNROLL_BY(together)
-    for (int first = 0; first < vectors; first += vectors_at_once) {
-      // All are read before the first result is written: the compiler must assume that a result may
-      // overwrite an element that it reads later.
-      uninitialized_array<item, vectors_at_once * E> own;
-      LOOKBACK_UNROLL
-      for (int i = 0; i < vectors_at_once * E; ++i)
-        if (Full || first * E + i < items) construct(own[i], read(slots, first * E + i));
-      LOOKBACK_UNROLL
-      for (int i = 0; i < vectors_at_once; ++i) {
-        const int v = first + i, left = items - v * E;
-        if (!Full && left <= 0) continue;
-        maybe<T> before = prefix;
-        if (v > 0) before.append(op, values[v - 1]);
-        scan_vector<Problem::inclusive, E, false>(
-            before, Full || left > E ? E : left,
-            [&](int k) -> const item & { return own[i * E + k]; }, op,
-            [&](int k, const T &scanned, const item &x) {
-              construct(*reinterpret_cast<stored *>(slots + (v * E + k) * width_ * slot),
-                        static_cast<stored>(problem_.sink.project(scanned, x)));
-            });
-      }
+  /// Reads the elements below `items` of vector `first` and the next ones of this thread.
+  LOOKBACK_DEVICE void read(const unsigned char *slots, int first, int items,
+                            uninitialized_array<item, at_once * E> &own) const {
+    LOOKBACK_UNROLL
+    for (int i = 0; i < at_once * E; ++i) {
+      const int element = (first + i / E * threads_) * E + i % E;
+      if (element < items)
+        construct(own[i], *reinterpret_cast<const item *>(slots + element * width_ * slot));
     }
   }
 
   const Problem &problem_;
-  const int width_, row_pitch_; // elements, bytes
+  const int width_, pairs_, row_pitch_; // elements, pairs, bytes
+  T *const aggregates_;
   unsigned char *const room_;
+  const int pair_, first_, threads_; // of the pair's vectors, the first and the distance
   const int row_, column_;
 };
 
