@@ -455,15 +455,17 @@ mutation("a row that ends with its warp's lanes"
 # ---- columns -------------------------------------------------------------------------------------
 mutations_of(races_columns.cpp)
 mutation("a unit's elements read before all are loaded" DELETE column-loaded)
+mutation("vectors of a row combined before all are reduced" DELETE column-folded)
+mutation("vectors scanned before the network of their row ends" DELETE column-combined)
 mutation("results stored before all are there" DELETE column-results)
 mutation("row aggregates of a column read before all are there" DELETE column-rows)
-mutation("tile aggregates of a column written over its row aggregates" DELETE column-values)
 mutation("tile aggregates of a column read before all are there" DELETE column-tiles)
 mutation("the prefixes of columns read before they are there" DELETE column-prefixes)
 mutation("a column's status word taken for ready"
-         REPLACE column-ready "first + i >= count || seen[i].ready()" "true")
+         REPLACE column-ready "(first + i * distance >= count || seen[i].ready())" "true")
 mutation("a group's prefix taken for ready" DELETE column-prefix-found)
 mutation("a column's status word not cleared for the next round" DELETE clear-row)
+mutation("units of columns drawn before their counter is cleared" DELETE column-previous)
 mutation("a vector of a short column from the beginning" REPLACE short-left "v > 0" "false")
 mutation("another network of a short column" REPLACE short-network "1 << s" "1")
 

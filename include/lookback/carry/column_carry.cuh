@@ -58,20 +58,17 @@ class column_carry {
   using T = typename Problem::accumulator;
   using tile = column_tile<Problem, Threads>;
   static constexpr int tile_rows = Problem::shape::tile_rows,
-                       group_tiles = Problem::shape::group_tiles;
+                       group_tiles = Problem::shape::group_tiles, values = sizes::values_of_column;
 
 public:
   using state_type = column_state<T, Section>;
-  /// Accumulators in shared memory, for each column of a unit: the aggregates of rows, then those
-  /// of tiles.
-  static constexpr int values = 2 * network::lanes;
 
-  /// `rows`, `width`: of every unit. `shared`: (values, width), then the prefixes (rows, width).
+  /// `rows`, `width`: of every unit. `shared`: (width, values), for each column the aggregates of
+  /// rows, then those of tiles.
   LOOKBACK_DEVICE column_carry(const Problem &problem, const state_type &state, int rows, int width,
                                T *shared)
       : problem_(problem), state_(state), rows_(rows), width_(width), pairs_(rows * width),
-        row_values_(shared), tile_values_(shared + network::lanes * width),
-        prefixes_(shared + values * width), op_(problem.op) {}
+        row_values_(shared), tile_values_(shared + tile_rows), op_(problem.op) {}
 
   /// (G . T) . R of this thread's row, of which the first thread knows the `items` elements and, in
   /// `own`, the aggregate. Called by all threads of the block.
@@ -79,7 +76,7 @@ public:
     const int row = step.row + own.row(), column = own.column();
     const bool leads = own.leads() && items > 0;
     if (leads && items == sizes::row_elements) {
-      construct(row_values_[row * width_ + column], own.aggregate());
+      construct(row_values_[column * values + row], own.aggregate());
       if (!step.ends_line && step.row + rows_ < tile_rows)
         state_.row_aggregates.publish(state_type::row_word(step.unit, pairs_, own.pair()),
                                       own.aggregate());
@@ -96,12 +93,12 @@ public:
     if (leads) {
       maybe<T> before = tile_prefix(step, own.row(), column); // G . T
       if (prefix.exists()) before.append(op_, prefix.value());
-      if (before.exists()) construct(prefixes_[own.pair()], before.value());
+      if (before.exists()) construct(own.prefix(), before.value());
     }
     simt::synchronize_block(); // mutant: column-prefixes
     maybe<T> result;
     if (Problem::initial_type::exists || step.tile > 0 || row > 0)
-      if (items > 0) result.set(prefixes_[own.pair()]);
+      if (items > 0) result.set(own.prefix());
     return result;
   }
 
@@ -114,10 +111,10 @@ private:
   }
 
   /// Waits for `count` words of each of the unit's columns, of which the i-th is `at(i, column)`,
-  /// and keeps their values in `values`, (count, width). A thread has one column, and all loads of
+  /// and keeps their values in `to`, (width, values). A thread has one column, and all loads of
   /// a batch are in flight at once.
   template <class At>
-  LOOKBACK_DEVICE void gather(const tile_status<T> &words, int columns, int count, T *values,
+  LOOKBACK_DEVICE void gather(const tile_status<T> &words, int columns, int count, T *to,
                               const char *name, At at) const {
     constexpr int at_once = sizeof(T) <= 8 ? 4 : 2;
     const int column = simt::thread_index() % width_, distance = Threads / width_,
@@ -142,7 +139,7 @@ private:
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i)
         if (first + i * distance < count)
-          construct(values[(first + i * distance) * width_ + column], seen[i].value());
+          construct(to[column * values + first + i * distance], seen[i].value());
     }
   }
   /// The aggregates of the rows before the unit, from the words of earlier units of the tile.
@@ -166,25 +163,25 @@ private:
   LOOKBACK_DEVICE void publish_tile(const column_step &step, int column) {
     const T aggregate = network_value(row_values_, column, tile_rows);
     state_.tile_aggregates.publish(word(step.first_tile, step.tile, column), aggregate);
-    construct(tile_values_[group_position(step) * width_ + column], aggregate);
+    construct(tile_values_[column * values + group_position(step)], aggregate);
   }
 
   /// Kogge-Stone over `count` >= 1 values of a column: the value of the last lane, which is
   /// that of a balanced tree over 32 lanes, of which only the last `count` exist.
-  LOOKBACK_DEVICE T network_value(const T *values, int column, int count) {
+  LOOKBACK_DEVICE T network_value(const T *rows, int column, int count) {
     constexpr int lanes = network::lanes;
     [[maybe_unused]] constexpr int together = sizeof(T) <= 8 ? lanes : 1;
     uninitialized_array<T, lanes> x; // (lanes): the last `count` exist
     const int absent = lanes - count;
+    const T *const from = rows + column * values - absent;
     LOOKBACK_UNROLL_BY(together)
-    for (int l = 0; l < lanes; ++l)
-      if (l >= absent) construct(x[l], values[(l - absent) * width_ + column]);
-    LOOKBACK_UNROLL_BY(together)
-    for (int distance = 1; distance < lanes; distance *= 2) {
+    for (int l = 0; l < lanes; ++l) {
+      // Some value even if there is none: otherwise the compiler keeps the registers' old ones.
+      construct(x[l], from[l >= absent ? l : absent]);
+      // As soon as both operands are there: few values are live.
       LOOKBACK_UNROLL_BY(together)
-      for (int l = lanes - 1; l > 0; --l)
-        if (l % (2 * distance) == 2 * distance - 1 && l - distance >= absent)
-          construct(x[l], static_cast<T>(op_(x[l - distance], x[l])));
+      for (int distance = 1; (l + 1) % (2 * distance) == 0; distance *= 2)
+        if (l - distance >= absent) construct(x[l], network::combined<T>(x, l, distance, op_));
     }
     return x[lanes - 1];
   }
@@ -245,7 +242,7 @@ private:
   const Problem &problem_;
   const state_type &state_;
   const int rows_, width_, pairs_;
-  T *const row_values_, *const tile_values_, *const prefixes_;
+  T *const row_values_, *const tile_values_;
   std::decay_t<decltype(Problem::op)> op_;
 };
 

@@ -88,11 +88,12 @@ private:
                       std::uint64_t blocks, Launch &launch) {
     using sizes = column_sizes<Problem, Threads>;
     constexpr int bytes_at_most =
-        column_layout::shared_offset<Problem, Threads>(
-            network::lanes * (sizes::pairs + 2 * sizes::columns_at_most) + sizes::pairs) +
-        sizes::pairs * (sizes::row_elements * sizes::slot_bytes + sizes::slot_bytes +
-                        2 * sizes::alignment);
-    static_assert(bytes_at_most <= 96 * 1024,
+        sizes::alignment +
+        (sizes::lanes * sizes::pairs + sizes::values_of_column * sizes::columns_at_most) *
+            static_cast<int>(sizeof(typename sizes::T)) +
+        sizes::pairs * (sizes::row_elements + 1) * sizes::slot_bytes +
+        (2 * sizes::pairs + 1) * sizes::alignment;
+    static_assert(bytes_at_most <= 200 * 1024,
                   "lookback: elements or accumulators of scans along an axis on a GPU are too "
                   "large");
     launch(column_units_kernel<Problem, Threads, Carries, Section>,

@@ -24,7 +24,7 @@ struct column_layout {
   std::int64_t outers, length, columns;
   int width, rows; // of a unit, at most
   int row_pitch;   // bytes between rows in shared memory
-  int accumulators, shared_bytes; // of a unit; the elements follow the accumulators
+  int aggregates, elements, shared_bytes; // where these begin in shared memory, and its size
   bool one_row;    // lines are one row at most, and rows of a unit have different outer indices
   std::int64_t strips_across; // strips that differ in their columns only
   std::int64_t strips;        // of the array
@@ -69,10 +69,12 @@ struct column_layout {
         rounded_up(static_cast<int>(least<std::int64_t>(own.length, sizes::row_elements)) * line,
                    sizes::alignment) +
         rounded_up(line, sizes::alignment);
-    all.accumulators = all.width * (network::lanes * all.rows +
-                                    (all.carries() ? 2 * network::lanes + all.rows : 0));
-    all.shared_bytes = shared_offset<Problem, Threads>(all.accumulators) +
-                       all.rows * all.row_pitch;
+    constexpr int T = static_cast<int>(sizeof(typename sizes::T));
+    all.aggregates =
+        sizes::alignment + (all.carries() ? all.width * sizes::values_of_column * T : 0);
+    all.elements =
+        rounded_up(all.aggregates + all.width * all.rows * sizes::lanes * T, sizes::alignment);
+    all.shared_bytes = all.elements + all.rows * all.row_pitch;
     all.strips = all.strips_across * (all.one_row ? parts(own.outer, all.rows) : own.outer);
     all.steps = all.one_row ? 1 : parts(rows, all.rows);
     all.band = least(band_at_most, all.strips);
@@ -86,13 +88,6 @@ struct column_layout {
   template <class Problem>
   LOOKBACK_HOST_DEVICE bool carries_rows() const {
     return carries() && rows < Problem::shape::tile_rows;
-  }
-  /// Bytes before the elements of a unit, in shared memory.
-  template <class Problem, int Threads>
-  LOOKBACK_HOST_DEVICE static constexpr int shared_offset(int accumulators) {
-    using sizes = column_sizes<Problem, Threads>;
-    return rounded_up(sizes::alignment + accumulators * static_cast<int>(sizeof(typename sizes::T)),
-                      sizes::alignment);
   }
 
 private:
@@ -118,13 +113,10 @@ public:
       : problem_(problem), layout_(layout), state_(state) {}
 
   LOOKBACK_DEVICE void run() {
-    const int offset = layout_.shared_offset<Problem, Threads>(layout_.accumulators);
     auto *const memory = &simt::shared_memory<unsigned char>();
-    T *const values = reinterpret_cast<T *>(memory + sizes::alignment),
-      *const aggregates = values + layout_.accumulators -
-                          network::lanes * layout_.rows * layout_.width;
-    tile own(problem_, layout_.rows, layout_.width, layout_.row_pitch, aggregates,
-                   memory + offset);
+    T *const values = reinterpret_cast<T *>(memory + sizes::alignment);
+    const tile own(problem_, layout_.rows, layout_.width, layout_.row_pitch,
+                   reinterpret_cast<T *>(memory + layout_.aggregates), memory + layout_.elements);
     if constexpr (!Carries) {
       scan_unit(simt::block_index(), own, values, [] {}); // there is a block for each
     } else {
@@ -149,7 +141,7 @@ public:
 
 private:
   template <class Draw>
-  LOOKBACK_DEVICE void scan_unit(unsigned unit, tile &own, [[maybe_unused]] T *values,
+  LOOKBACK_DEVICE void scan_unit(unsigned unit, const tile &own, [[maybe_unused]] T *values,
                                  Draw draw) {
     column_step step;
     const column_unit here = find(unit, step);

@@ -36,19 +36,26 @@ struct column_sizes {
   using stored = typename Problem::stored;
   using shape = typename Problem::shape;
   static constexpr int threads = Threads;
-  static constexpr int alignment = most(16, most(alignof(item), alignof(stored)));
+  static constexpr int alignment =
+      most(most(16, alignof(T)), most(alignof(item), alignof(stored)));
   /// Bytes of an element in shared memory, where its result replaces it.
   static constexpr int slot_bytes =
       rounded_up(most(sizeof(item), sizeof(stored)), most(alignof(item), alignof(stored)));
   static constexpr int row_elements = shape::row_elements;
-  /// Bytes of a pair: its elements, and the aggregates of its vectors.
+  /// The aggregates of a pair's vectors, and its prefix. Odd, so that adjacent pairs have them in
+  /// different banks.
+  static constexpr int lanes = network::lanes + 1;
+  /// Accumulators of the carry for each column of a unit: the rows of a tile and the tiles of a
+  /// group. Odd, for the same reason.
+  static constexpr int values_of_column = (shape::tile_rows + network::lanes) | 1;
+  /// Bytes of a pair: its elements, and these.
   static constexpr int pair_bytes =
-      row_elements * slot_bytes + network::lanes * static_cast<int>(sizeof(T));
+      row_elements * slot_bytes + lanes * static_cast<int>(sizeof(T));
   /// Pairs of a unit, at most.
-  static constexpr int pairs = most(1, least(Threads * 9 / 32, 56 * 1024 / pair_bytes));
-  /// Columns of a unit, at most, of which the carry has 64 accumulators each.
+  static constexpr int pairs = most(1, least(Threads * 9 / 32, COLUMN_ROOM * 1024 / pair_bytes));
+  /// Columns of a unit, at most: 12 KiB of accumulators of the carry.
   static constexpr int columns_at_most =
-      most(1, least(pairs, 12288 / (32 * static_cast<int>(sizeof(T)))));
+      most(1, least(pairs, 12288 / (values_of_column * static_cast<int>(sizeof(T)))));
   /// The same, if lines of the array have more: 64 bytes of elements.
   static constexpr int width_at_most = least(columns_at_most, most(4, COLUMN_LINE / slot_bytes));
   /// Elements in 16 bytes, if elements can be copied in vectors of that size; otherwise 1.
@@ -134,13 +141,14 @@ class column_tile {
                       sizeof(Value) == slot && 16 % slot == 0;
 
 public:
-  /// `rows`, `width`: of every unit. `aggregates`: (vectors, rows, width). `room`: the elements.
+  /// `rows`, `width`: of every unit. `aggregates`: (rows, width, sizes::lanes). `room`: the elements.
   LOOKBACK_DEVICE column_tile(const Problem &problem, int rows, int width, int row_pitch,
                               T *aggregates, unsigned char *room)
       : problem_(problem), width_(width), pairs_(rows * width), row_pitch_(row_pitch),
-        aggregates_(aggregates), room_(room), pair_(simt::thread_index() % pairs_),
+        line_bytes_(width * slot), pair_(simt::thread_index() % pairs_),
         first_(simt::thread_index() / pairs_), threads_(Threads / pairs_), row_(pair_ / width),
-        column_(pair_ % width) {}
+        column_(pair_ % width), room_(room), slots_(room + row_ * row_pitch + column_ * slot),
+        aggregates_(aggregates + pair_ * sizes::lanes) {}
 
   /// The row and the column of this thread, and their index.
   LOOKBACK_DEVICE int row() const { return row_; }
@@ -187,30 +195,19 @@ public:
 
   /// Reduces every full vector of this thread. A barrier must follow.
   LOOKBACK_DEVICE void fold(int items) const {
-    const unsigned char *const slots = slots_of_pair();
-    auto op = problem_.op;
     const int full = items / E;
-    for (int first = first_; first < full; first += at_once * threads_) {
-      uninitialized_array<item, at_once * E> own;
-      read(slots, first, full * E, own);
-      LOOKBACK_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const int v = first + i * threads_;
-        if (v < full)
-          construct(aggregates_[v * pairs_ + pair_],
-                    fold_vector<E, T>([&](int k) -> const item & { return own[i * E + k]; }, op));
-      }
-    }
+    int v = first_;
+    for (; v + (at_once - 1) * threads_ < full; v += at_once * threads_) fold_vectors<at_once>(v);
+    if constexpr (at_once > 1)
+      for (; v < full; v += threads_) fold_vectors<1>(v);
   }
-  /// The network over the row's vectors, by the thread that leads(). Returns the last aggregate,
-  /// which is that of the row if the row is full.
+  /// The network over the row's vectors, by the thread that leads().
   LOOKBACK_DEVICE void combine(int items) const {
-    T *const own = aggregates_ + pair_;
     auto op = problem_.op;
     if (in_registers && items == sizes::row_elements) {
       uninitialized_array<T, vectors> x;
       LOOKBACK_UNROLL
-      for (int v = 0; v < vectors; ++v) construct(x[v], own[v * pairs_]);
+      for (int v = 0; v < vectors; ++v) construct(x[v], aggregates_[v]);
       LOOKBACK_UNROLL
       for (int distance = 1; distance < vectors; distance *= 2) {
         LOOKBACK_UNROLL
@@ -218,43 +215,27 @@ public:
           if (v >= distance) construct(x[v], network::combined<T>(x, v, distance, op));
       }
       LOOKBACK_UNROLL
-      for (int v = 1; v < vectors; ++v) construct(own[v * pairs_], x[v]);
+      for (int v = 1; v < vectors; ++v) construct(aggregates_[v], x[v]);
       return;
     }
     const int full = items / E;
     for (int distance = 1; distance < full; distance *= 2)
       for (int v = full - 1; v >= distance; --v)
-        construct(own[v * pairs_],
-                  static_cast<T>(op(own[(v - distance) * pairs_], own[v * pairs_])));
+        construct(aggregates_[v], network::combined<T>(aggregates_, v, distance, op));
   }
   /// The aggregate of this thread's row, which is full.
-  LOOKBACK_DEVICE const T &aggregate() const {
-    return aggregates_[(vectors - 1) * pairs_ + pair_];
-  }
+  LOOKBACK_DEVICE const T &aggregate() const { return aggregates_[vectors - 1]; }
+  /// The place of the row's prefix.
+  LOOKBACK_DEVICE T &prefix() const { return aggregates_[vectors]; }
+
   /// Replaces the elements of this thread's vectors by their results. `prefix`: (G . T) . R of the
   /// row.
   LOOKBACK_DEVICE void scan(int items, const maybe<T> &prefix) const {
-    unsigned char *const slots = slots_of_pair();
-    auto op = problem_.op;
-    for (int first = first_; first * E < items; first += at_once * threads_) {
-      // All are read before the first result is written: the compiler must assume that a result may
-      // overwrite an element that it reads later.
-      uninitialized_array<item, at_once * E> own;
-      read(slots, first, items, own);
-      LOOKBACK_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const int v = first + i * threads_, left = items - v * E;
-        if (left <= 0) continue;
-        maybe<T> before = prefix;
-        if (v > 0) before.append(op, aggregates_[(v - 1) * pairs_ + pair_]);
-        scan_vector<Problem::inclusive, E, false>(
-            before, left < E ? left : E, [&](int k) -> const item & { return own[i * E + k]; }, op,
-            [&](int k, const T &scanned, const item &x) {
-              construct(*reinterpret_cast<stored *>(slots + (v * E + k) * width_ * slot),
-                        static_cast<stored>(problem_.sink.project(scanned, x)));
-            });
-      }
-    }
+    int v = first_;
+    for (; (v + (at_once - 1) * threads_) * E + E <= items; v += at_once * threads_)
+      scan_vectors<at_once>(v, E, prefix);
+    for (; v * E < items; v += threads_)
+      scan_vectors<1>(v, items - v * E < E ? items - v * E : E, prefix);
   }
 
   /// Stores the results of the unit.
@@ -317,30 +298,60 @@ private:
   }
 
   /// Vectors of which a thread reads the elements at once.
-  static constexpr int at_once = E >= 16 || sizeof(item) > 16 ? 1 : E == 1 ? 4 : 16 / E;
+  static constexpr int at_once = E >= COLUMN_AT_ONCE || sizeof(item) > 16 ? 1
+                                 : E == 1                                 ? 4
+                                                                          : COLUMN_AT_ONCE / E;
   /// Whether the network of a full row has its values in registers.
   static constexpr bool in_registers = sizeof(T) <= 8;
 
-  LOOKBACK_DEVICE unsigned char *slots_of_pair() const {
-    return room_ + row_ * row_pitch_ + column_ * slot;
-  }
-  /// Reads the elements below `items` of vector `first` and the next ones of this thread.
-  LOOKBACK_DEVICE void read(const unsigned char *slots, int first, int items,
-                            uninitialized_array<item, at_once * E> &own) const {
+  /// Reduces `Count` vectors of this thread from vector `first` on.
+  template <int Count>
+  LOOKBACK_DEVICE void fold_vectors(int first) const {
+    auto op = problem_.op;
+    uninitialized_array<item, Count * E> own;
     LOOKBACK_UNROLL
-    for (int i = 0; i < at_once * E; ++i) {
-      const int element = (first + i / E * threads_) * E + i % E;
-      if (element < items)
-        construct(own[i], *reinterpret_cast<const item *>(slots + element * width_ * slot));
+    for (int i = 0; i < Count * E; ++i)
+      construct(own[i], *slot_of<const item>(first + i / E * threads_, i % E));
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count; ++i)
+      construct(aggregates_[first + i * threads_],
+                fold_vector<E, T>([&](int k) -> const item & { return own[i * E + k]; }, op));
+  }
+  /// Scans `Count` vectors of this thread from vector `first` on, of each `count` elements.
+  template <int Count>
+  LOOKBACK_DEVICE void scan_vectors(int first, int count, const maybe<T> &prefix) const {
+    auto op = problem_.op;
+    // All are read before the first result is written: the compiler must assume that a result may
+    // overwrite an element that it reads later.
+    uninitialized_array<item, Count * E> own;
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count * E; ++i)
+      if (Count > 1 || i < count)
+        construct(own[i], *slot_of<const item>(first + i / E * threads_, i % E));
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      const int v = first + i * threads_;
+      maybe<T> before = prefix;
+      if (v > 0) before.append(op, aggregates_[v - 1]);
+      scan_vector<Problem::inclusive, E, false>(
+          before, Count > 1 ? E : count, [&](int k) -> const item & { return own[i * E + k]; }, op,
+          [&](int k, const T &scanned, const item &x) {
+            construct(*slot_of<stored>(v, k), static_cast<stored>(problem_.sink.project(scanned, x)));
+          });
     }
+  }
+  /// The place of element k of vector v of this thread's row.
+  template <class Value>
+  LOOKBACK_DEVICE Value *slot_of(int v, int k) const {
+    return reinterpret_cast<Value *>(slots_ + (v * E + k) * line_bytes_);
   }
 
   const Problem &problem_;
-  const int width_, pairs_, row_pitch_; // elements, pairs, bytes
-  T *const aggregates_;
-  unsigned char *const room_;
+  const int width_, pairs_, row_pitch_, line_bytes_;
   const int pair_, first_, threads_; // of the pair's vectors, the first and the distance
   const int row_, column_;
+  unsigned char *const room_, *const slots_; // of the unit, and of the pair
+  T *const aggregates_;                      // of the pair
 };
 
 } // namespace detail
