@@ -56,7 +56,7 @@ template <class Problem, int Threads, unsigned Section>
 class column_carry {
   using sizes = column_sizes<Problem, Threads>;
   using T = typename Problem::accumulator;
-  using tile = column_tile<Problem, Threads>;
+  using tile = column_rows<Problem, Threads>;
   static constexpr int tile_rows = Problem::shape::tile_rows,
                        group_tiles = Problem::shape::group_tiles, values = sizes::values_of_column;
 
@@ -64,42 +64,46 @@ public:
   using state_type = column_state<T, Section>;
 
   /// `rows`, `width`: of every unit. `shared`: (width, values), for each column the aggregates of
-  /// rows, then those of tiles.
+  /// rows, those of tiles, and G . T.
   LOOKBACK_DEVICE column_carry(const Problem &problem, const state_type &state, int rows, int width,
                                T *shared)
       : problem_(problem), state_(state), rows_(rows), width_(width), pairs_(rows * width),
-        row_values_(shared), tile_values_(shared + tile_rows), op_(problem.op) {}
+        row_values_(shared), tile_values_(shared + tile_rows),
+        outer_(shared + tile_rows + network::lanes), op_(problem.op) {}
 
-  /// (G . T) . R of this thread's row, of which the first thread knows the `items` elements and, in
-  /// `own`, the aggregate. Called by all threads of the block.
+  /// (G . T) . R of this thread's row of `items` elements, of which the leading thread knows the
+  /// aggregate. Called by all threads of the block. A unit that completes a tile publishes its
+  /// aggregate before it waits for earlier tiles; any other waits for rows and tiles together.
   LOOKBACK_DEVICE maybe<T> prefix(const column_step &step, const tile &own, int items) {
     const int row = step.row + own.row(), column = own.column();
-    const bool leads = own.leads() && items > 0;
-    if (leads && items == sizes::row_elements) {
+    const bool exists = items > 0, follows = step.tile > 0;
+    if (exists && own.leads() && items == sizes::row_elements) {
       construct(row_values_[column * values + row], own.aggregate());
       if (!step.ends_line && step.row + rows_ < tile_rows)
         state_.row_aggregates.publish(state_type::row_word(step.unit, pairs_, own.pair()),
                                       own.aggregate());
     }
-    gather_rows(step);
+    gather_rows(step, own);
+    if (follows && !step.ends_tile) gather_tiles(step, own);
     simt::synchronize_block(); // mutant: column-rows
-    maybe<T> prefix;
-    if (leads && row > 0) prefix.set(network_value(row_values_, column, row)); // R
-    if (leads && own.row() == 0 && step.ends_tile) publish_tile(step, column);
-    if (step.tile > 0) {
-      gather_tiles(step);
+    if (step.ends_tile) {
+      if (own.leads() && own.row() == 0 && column < step.columns) publish_tile(step, column);
+      if (follows) gather_tiles(step, own);
       simt::synchronize_block(); // mutant: column-tiles
     }
-    if (leads) {
-      maybe<T> before = tile_prefix(step, own.row(), column); // G . T
-      if (prefix.exists()) before.append(op_, prefix.value());
-      if (before.exists()) construct(own.prefix(), before.value());
-    }
+    if (exists && own.leads() && row > 0)
+      construct(own.prefix(), network_value(row_values_, column, row)); // R
+    if (follows && own.is_second() && own.row() == 0 && column < step.columns)
+      construct(outer_[column * values], tile_prefix(step, column)); // G . T
     simt::synchronize_block(); // mutant: column-prefixes
-    maybe<T> result;
-    if (Problem::initial_type::exists || step.tile > 0 || row > 0)
-      if (items > 0) result.set(own.prefix());
-    return result;
+    maybe<T> prefix;
+    if (!exists) return prefix;
+    if (follows)
+      prefix.set(outer_[column * values]);
+    else if constexpr (Problem::initial_type::exists)
+      prefix.set(static_cast<T>(problem_.initial.value));
+    if (row > 0) prefix.append(op_, own.prefix());
+    return prefix;
   }
 
 private:
@@ -114,11 +118,11 @@ private:
   /// and keeps their values in `to`, (width, values). A thread has one column, and all loads of
   /// a batch are in flight at once.
   template <class At>
-  LOOKBACK_DEVICE void gather(const tile_status<T> &words, int columns, int count, T *to,
-                              const char *name, At at) const {
+  LOOKBACK_DEVICE void gather(const tile_status<T> &words, const tile &own, int columns, int count,
+                              T *to, const char *name, At at) const {
     constexpr int at_once = sizeof(T) <= 8 ? 4 : 2;
-    const int column = simt::thread_index() % width_, distance = Threads / width_,
-              begin = simt::thread_index() / width_;
+    const int column = own.column(), distance = own.threads() * rows_,
+              begin = own.index() * rows_ + own.row();
     if (column >= columns || begin >= distance) return;
     for (int first = begin; first < count; first += at_once * distance) {
       typename tile_status<T>::reading seen[at_once];
@@ -143,21 +147,21 @@ private:
     }
   }
   /// The aggregates of the rows before the unit, from the words of earlier units of the tile.
-  LOOKBACK_DEVICE void gather_rows(const column_step &step) const {
-    const unsigned before = static_cast<unsigned>(step.row / rows_); // units
-    gather(state_.row_aggregates, step.columns, step.row, row_values_, "aggregate of row",
+  LOOKBACK_DEVICE void gather_rows(const column_step &step, const tile &own) const {
+    const int shift = simt::highest_bit(static_cast<unsigned>(rows_)); // a power of two
+    const int before = step.row >> shift;                              // units
+    gather(state_.row_aggregates, own, step.columns, step.row, row_values_, "aggregate of row",
            [&](int row, int column) {
-             const unsigned i = static_cast<unsigned>(row / rows_);
-             return state_type::row_word(step.unit - (before - i) * step.stride, pairs_,
-                                         row % rows_ * width_ + column);
+             const auto back = static_cast<unsigned>(before - (row >> shift));
+             return state_type::row_word(step.unit - back * step.stride, pairs_,
+                                         (row & (rows_ - 1)) * width_ + column);
            });
   }
-  LOOKBACK_DEVICE void gather_tiles(const column_step &step) const {
+  LOOKBACK_DEVICE void gather_tiles(const column_step &step, const tile &own) const {
     const int tiles = group_position(step);
-    gather(state_.tile_aggregates, step.columns, tiles, tile_values_, "aggregate of tile",
-           [&](int tile, int column) {
-             return word(step.first_tile, step.tile - tiles + tile, column);
-           });
+    const std::int64_t first = step.tile - tiles;
+    gather(state_.tile_aggregates, own, step.columns, tiles, tile_values_, "aggregate of tile",
+           [&](int tile, int column) { return word(step.first_tile, first + tile, column); });
   }
   /// The unit completes its tile, whose aggregate is also needed if it completes the group.
   LOOKBACK_DEVICE void publish_tile(const column_step &step, int column) {
@@ -186,12 +190,12 @@ private:
     return x[lanes - 1];
   }
 
-  /// G . T of the unit's tile, for one column, if it exists. The first row of a unit that completes
-  /// a group also publishes the group's aggregate, and the prefix of the next group.
-  LOOKBACK_DEVICE maybe<T> tile_prefix(const column_step &step, int row, int column) {
+  /// G . T of the unit's tile, which is not the first, for one column. A unit that completes a
+  /// group also publishes the group's aggregate, and the prefix of the next group.
+  LOOKBACK_DEVICE T tile_prefix(const column_step &step, int column) {
     const int tiles = group_position(step);
     const std::int64_t group = step.tile / group_tiles;
-    const bool completes_group = row == 0 && step.ends_tile && tiles + 1 == group_tiles;
+    const bool completes_group = step.ends_tile && tiles + 1 == group_tiles;
     maybe<T> aggregate;
     if (completes_group) {
       aggregate.set(network_value(tile_values_, column, group_tiles));
@@ -208,7 +212,7 @@ private:
       state_.group_prefixes.publish(word(step.first_group, group, column), through.value());
     }
     if (tiles > 0) prefix.append(op_, network_value(tile_values_, column, tiles));
-    return prefix;
+    return prefix.value();
   }
   /// G(group), group > 0, from the nearest prefix that is ready: G(j + 1) . aggregate(j + 1) . ...
   /// is the fold of the tree for any j. If no prefix in the window is ready yet, the oldest group
@@ -242,7 +246,7 @@ private:
   const Problem &problem_;
   const state_type &state_;
   const int rows_, width_, pairs_;
-  T *const row_values_, *const tile_values_;
+  T *const row_values_, *const tile_values_, *const outer_;
   std::decay_t<decltype(Problem::op)> op_;
 };
 

@@ -47,7 +47,7 @@ struct column_strategy {
 
     const auto units = static_cast<std::uint64_t>(layout.units);
     if (!layout.carries()) {
-      enqueue<false>(problem, layout, column_state<T, Section>{}, units, launch);
+      enqueue<false, false>(problem, layout, column_state<T, Section>{}, units, launch);
     } else {
       temporary_memory memory(storage);
       const workspace_type in(memory, layout, carries_rows);
@@ -56,7 +56,14 @@ struct column_strategy {
              launch_grid{blocks < prepare_blocks ? blocks : prepare_blocks}, no_initial{}, 0u,
              in.zeroed, in.zeroed_words);
       const std::uint64_t resident = std::uint64_t{launch.multiprocessors()} * blocks_at_most;
-      enqueue<true>(problem, layout, in.state, units < resident ? units : resident, launch);
+      const std::uint64_t grid = units < resident ? units : resident;
+      if constexpr (column_sizes<Problem, Threads>::may_be_direct) {
+        if (layout.direct) {
+          enqueue<true, true>(problem, layout, in.state, grid, launch);
+          return launch.status();
+        }
+      }
+      enqueue<false, true>(problem, layout, in.state, grid, launch);
     }
     return launch.status();
   }
@@ -82,7 +89,7 @@ private:
     return launch.status();
   }
 
-  template <bool Carries, class Problem, class Launch>
+  template <bool Direct, bool Carries, class Problem, class Launch>
   static void enqueue(const Problem &problem, const column_layout &layout,
                       const column_state<typename Problem::accumulator, Section> &state,
                       std::uint64_t blocks, Launch &launch) {
@@ -96,7 +103,7 @@ private:
     static_assert(bytes_at_most <= 200 * 1024,
                   "lookback: elements or accumulators of scans along an axis on a GPU are too "
                   "large");
-    launch(column_units_kernel<Problem, Threads, Carries, Section>,
+    launch(column_units_kernel<Problem, Threads, Direct, Carries, Section>,
            block_shape{Threads, static_cast<std::size_t>(layout.shared_bytes)},
            launch_grid{blocks, residency::none, Carries}, problem, layout, state);
   }

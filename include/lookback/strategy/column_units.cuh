@@ -25,6 +25,7 @@ struct column_layout {
   int width, rows; // of a unit, at most
   int row_pitch;   // bytes between rows in shared memory
   int aggregates, elements, shared_bytes; // where these begin in shared memory, and its size
+  bool direct;     // elements go directly to registers
   bool one_row;    // lines are one row at most, and rows of a unit have different outer indices
   std::int64_t strips_across; // strips that differ in their columns only
   std::int64_t strips;        // of the array
@@ -41,7 +42,12 @@ struct column_layout {
     all.input = places(own, own.input), all.output = places(own, own.output);
     all.outers = own.outer, all.length = own.length, all.columns = own.inner;
     all.one_row = own.length <= sizes::row_elements;
-    std::int64_t widest = sizes::width_at_most;
+    // Segments of lines of 64 bytes, or long ones.
+    all.direct = sizes::may_be_direct && !all.one_row &&
+                 (own.inner >= 2 * sizes::direct_width ||
+                  own.inner * sizes::slot_bytes % 64 == 0);
+    const int pairs = all.direct ? sizes::direct_pairs : sizes::pairs;
+    std::int64_t widest = all.direct ? sizes::direct_width : sizes::width_at_most;
     if (all.one_row && own.outer < sizes::pairs / widest) widest = sizes::pairs / own.outer;
     const std::int64_t balanced = parts(own.inner, parts(own.inner, widest)), // of vectors, if any
         slots = own.input.length % sizes::vector_slots == 0 ||
@@ -50,12 +56,12 @@ struct column_layout {
                     : 1;
     all.width = static_cast<int>(least(least(widest, own.inner), parts(balanced, slots) * slots));
     // Lines without gaps between them are contiguous, if a unit has all of them.
-    if (own.inner <= sizes::columns_at_most && own.inner % sizes::vector_slots != 0 &&
+    if (!all.direct && own.inner <= sizes::columns_at_most && own.inner % sizes::vector_slots != 0 &&
         own.input.length == own.inner && own.output.length == own.inner)
       all.width = static_cast<int>(own.inner);
     all.strips_across = parts(own.inner, all.width);
     const std::int64_t rows = parts(own.length, sizes::row_elements), // of a line
-        fit = sizes::pairs / all.width;
+        fit = pairs / all.width;
     all.rows = 1;
     if (all.one_row) {
       all.rows = static_cast<int>(least(fit, own.outer));
@@ -74,7 +80,7 @@ struct column_layout {
         sizes::alignment + (all.carries() ? all.width * sizes::values_of_column * T : 0);
     all.elements =
         rounded_up(all.aggregates + all.width * all.rows * sizes::lanes * T, sizes::alignment);
-    all.shared_bytes = all.elements + all.rows * all.row_pitch;
+    all.shared_bytes = all.elements + (all.direct ? 0 : all.rows * all.row_pitch);
     all.strips = all.strips_across * (all.one_row ? parts(own.outer, all.rows) : own.outer);
     all.steps = all.one_row ? 1 : parts(rows, all.rows);
     all.band = least(band_at_most, all.strips);
@@ -98,11 +104,12 @@ private:
 };
 
 /// A block that scans units, with the carry if lines have several of them.
-template <class Problem, int Threads, bool Carries, unsigned Section>
+template <class Problem, int Threads, bool Direct, bool Carries, unsigned Section>
 class column_units {
   using sizes = column_sizes<Problem, Threads>;
   using T = typename Problem::accumulator;
-  using tile = column_tile<Problem, Threads>;
+  using tile = std::conditional_t<Direct, direct_columns<Problem, Threads>,
+                                  column_tile<Problem, Threads>>;
   using carry = column_carry<Problem, Threads, Section>;
   static constexpr int row_elements = sizes::row_elements;
 
@@ -115,7 +122,7 @@ public:
   LOOKBACK_DEVICE void run() {
     auto *const memory = &simt::shared_memory<unsigned char>();
     T *const values = reinterpret_cast<T *>(memory + sizes::alignment);
-    const tile own(problem_, layout_.rows, layout_.width, layout_.row_pitch,
+    tile own(problem_, layout_.rows, layout_.width, layout_.row_pitch,
                    reinterpret_cast<T *>(memory + layout_.aggregates), memory + layout_.elements);
     if constexpr (!Carries) {
       scan_unit(simt::block_index(), own, values, [] {}); // there is a block for each
@@ -141,19 +148,18 @@ public:
 
 private:
   template <class Draw>
-  LOOKBACK_DEVICE void scan_unit(unsigned unit, const tile &own, [[maybe_unused]] T *values,
+  LOOKBACK_DEVICE void scan_unit(unsigned unit, tile &own, [[maybe_unused]] T *values,
                                  Draw draw) {
     column_step step;
     const column_unit here = find(unit, step);
     const auto row_step = [&](const column_places &places) {
       return layout_.one_row ? places.outer : places.line * row_elements;
     };
-    own.load(here, row_step(layout_.input), layout_.input.line);
-    COLUMN_DRAW_EARLY(draw());
-    own.finish_load();
-    simt::synchronize_block(); // mutant: column-loaded
-
     const int items = own.items(here);
+    own.load(here, items, row_step(layout_.input), layout_.input.line);
+    own.finish_load();
+    if constexpr (tile::is_staged) simt::synchronize_block(); // mutant: column-loaded
+
     own.fold(items);
     simt::synchronize_block(); // mutant: column-folded
     if (own.leads()) own.combine(items);
@@ -166,9 +172,9 @@ private:
       if constexpr (Problem::initial_type::exists)
         prefix.set(static_cast<T>(problem_.initial.value));
     }
-    COLUMN_DRAW_LATE(draw());
-    own.scan(items, prefix);
-    simt::synchronize_block(); // mutant: column-results
+    draw();
+    own.scan(items, prefix, here, row_step(layout_.output), layout_.output.line);
+    if constexpr (tile::is_staged) simt::synchronize_block(); // mutant: column-results
     own.store(here, row_step(layout_.output), layout_.output.line);
   }
 
@@ -225,12 +231,12 @@ private:
   const state_type &state_;
 };
 
-template <class Problem, int Threads, bool Carries, unsigned Section>
-LOOKBACK_KERNEL(Threads, sizeof(typename Problem::accumulator) <= 4 ? COLUMN_BLOCKS : 3)
+template <class Problem, int Threads, bool Direct, bool Carries, unsigned Section>
+LOOKBACK_KERNEL(Threads, sizeof(typename Problem::accumulator) <= 4 ? Direct ? COLUMN_BLOCKS_DIRECT : COLUMN_BLOCKS : 3)
 column_units_kernel(
     LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER column_layout layout,
     LOOKBACK_KERNEL_PARAMETER column_state<typename Problem::accumulator, Section> state) {
-  column_units<Problem, Threads, Carries, Section>(problem, layout, state).run();
+  column_units<Problem, Threads, Direct, Carries, Section>(problem, layout, state).run();
 }
 
 /// The state of units that carry, in temporary memory.

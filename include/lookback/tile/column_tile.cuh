@@ -45,9 +45,9 @@ struct column_sizes {
   /// The aggregates of a pair's vectors, and its prefix. Odd, so that adjacent pairs have them in
   /// different banks.
   static constexpr int lanes = network::lanes + 1;
-  /// Accumulators of the carry for each column of a unit: the rows of a tile and the tiles of a
-  /// group. Odd, for the same reason.
-  static constexpr int values_of_column = (shape::tile_rows + network::lanes) | 1;
+  /// Accumulators of the carry for each column of a unit: the rows of a tile, the tiles of a group,
+  /// and a prefix. Odd, for the same reason.
+  static constexpr int values_of_column = shape::tile_rows + network::lanes + 1;
   /// Bytes of a pair: its elements, and these.
   static constexpr int pair_bytes =
       row_elements * slot_bytes + lanes * static_cast<int>(sizeof(T));
@@ -56,6 +56,15 @@ struct column_sizes {
   /// Columns of a unit, at most: 12 KiB of accumulators of the carry.
   static constexpr int columns_at_most =
       most(1, least(pairs, 12288 / (values_of_column * static_cast<int>(sizeof(T)))));
+  /// Vectors of a thread whose elements are in registers: 32 registers of elements.
+  static constexpr int own_vectors = shape::vector_elements >= 8 || sizeof(item) > 16
+                                         ? 1
+                                         : 32 / (shape::vector_elements *
+                                                 rounded_up(static_cast<int>(sizeof(item)), 4) / 4);
+  /// Whether elements can go directly to registers, and the pairs and columns of such units.
+  static constexpr bool may_be_direct = own_vectors >= 4 && sizeof(T) <= 16;
+  static constexpr int direct_pairs = most(1, Threads * own_vectors / network::lanes),
+                       direct_width = least(direct_pairs, most(4, 128 / slot_bytes));
   /// The same, if lines of the array have more: 64 bytes of elements.
   static constexpr int width_at_most = least(columns_at_most, most(4, COLUMN_LINE / slot_bytes));
   /// Elements in 16 bytes, if elements can be copied in vectors of that size; otherwise 1.
@@ -123,32 +132,21 @@ private:
   piece_place place_;
 };
 
-/// A unit in shared memory: element i of column c of row r is slot r * row_pitch + i * width + c,
-/// where row_pitch is given in bytes.
+/// Threads and rows of a unit. A *pair* is one row of one column.
 template <class Problem, int Threads>
-class column_tile {
+class column_rows {
+public:
   using sizes = column_sizes<Problem, Threads>;
   using T = typename Problem::accumulator;
-  using item = typename Problem::item;
-  using stored = typename Problem::stored;
-  using input_type = typename Problem::input_type;
-  using output_type = typename Problem::output_type;
-  static constexpr int E = Problem::shape::vector_elements, slot = sizes::slot_bytes,
-                       vectors = network::lanes;
-  template <class Iterator, class Value>
-  static constexpr bool
-      moves_vectors = std::is_pointer<Iterator>::value &&std::is_trivially_copyable<Value>::value &&
-                      sizeof(Value) == slot && 16 % slot == 0;
+  static constexpr int vectors = network::lanes;
 
-public:
-  /// `rows`, `width`: of every unit. `aggregates`: (rows, width, sizes::lanes). `room`: the elements.
-  LOOKBACK_DEVICE column_tile(const Problem &problem, int rows, int width, int row_pitch,
-                              T *aggregates, unsigned char *room)
-      : problem_(problem), width_(width), pairs_(rows * width), row_pitch_(row_pitch),
-        line_bytes_(width * slot), pair_(simt::thread_index() % pairs_),
-        first_(simt::thread_index() / pairs_), threads_(Threads / pairs_), row_(pair_ / width),
-        column_(pair_ % width), room_(room), slots_(room + row_ * row_pitch + column_ * slot),
-        aggregates_(aggregates + pair_ * sizes::lanes) {}
+  /// `rows`, `width`: of every unit. `threads`: of a pair. `aggregates`: (rows, width,
+  /// sizes::lanes).
+  LOOKBACK_DEVICE column_rows(const Problem &problem, int rows, int width, int threads,
+                              T *aggregates)
+      : problem_(problem), width_(width), pair_(simt::thread_index() % (rows * width)),
+        first_(simt::thread_index() / (rows * width)), threads_(threads), row_(pair_ / width),
+        column_(pair_ % width), aggregates_(aggregates + pair_ * sizes::lanes) {}
 
   /// The row and the column of this thread, and their index.
   LOOKBACK_DEVICE int row() const { return row_; }
@@ -156,6 +154,11 @@ public:
   LOOKBACK_DEVICE int pair() const { return pair_; }
   /// Whether this is the first thread of its row and column.
   LOOKBACK_DEVICE bool leads() const { return first_ == 0; }
+  /// Threads of the pair, and which of them this is.
+  LOOKBACK_DEVICE int threads() const { return threads_; }
+  LOOKBACK_DEVICE int index() const { return first_; }
+  /// Whether this is the second thread of its pair, or the only one.
+  LOOKBACK_DEVICE bool is_second() const { return threads_ > 1 ? first_ == 1 : first_ == 0; }
   /// Elements of this thread's row and column, 0 if there are none, or if there is no vector for
   /// this thread.
   LOOKBACK_DEVICE int items(const column_unit &unit) const {
@@ -163,8 +166,76 @@ public:
     return row_ + 1 == unit.rows ? unit.last_items : unit.row_items;
   }
 
+  /// The network over the row's vectors, by the thread that leads().
+  LOOKBACK_DEVICE void combine(int items) const {
+    auto op = problem_.op;
+    if (in_registers && items == sizes::row_elements) {
+      uninitialized_array<T, vectors> x;
+      LOOKBACK_UNROLL
+      for (int v = 0; v < vectors; ++v) construct(x[v], aggregates_[v]);
+      LOOKBACK_UNROLL
+      for (int distance = 1; distance < vectors; distance *= 2) {
+        LOOKBACK_UNROLL
+        for (int v = vectors - 1; v > 0; --v) // downwards: the operands are of the step before
+          if (v >= distance) construct(x[v], network::combined<T>(x, v, distance, op));
+      }
+      LOOKBACK_UNROLL
+      for (int v = 1; v < vectors; ++v) construct(aggregates_[v], x[v]);
+      return;
+    }
+    const int full = items / Problem::shape::vector_elements;
+    for (int distance = 1; distance < full; distance *= 2)
+      for (int v = full - 1; v >= distance; --v)
+        construct(aggregates_[v], network::combined<T>(aggregates_, v, distance, op));
+  }
+  /// The aggregate of this thread's row, which is full.
+  LOOKBACK_DEVICE const T &aggregate() const { return aggregates_[vectors - 1]; }
+  /// The place of the row's prefix.
+  LOOKBACK_DEVICE T &prefix() const { return aggregates_[vectors]; }
+
+protected:
+  /// Whether the network of a full row has its values in registers.
+  static constexpr bool in_registers = sizeof(T) <= 8;
+
+  const Problem &problem_;
+  const int width_, pair_, first_, threads_; // threads of the pair, and which of them this is
+  const int row_, column_;
+  T *const aggregates_; // of the pair
+};
+
+/// A unit in shared memory: element i of column c of row r is slot r * row_pitch + i * width + c,
+/// where row_pitch is given in bytes. A thread has every so many-th vector of its pair.
+template <class Problem, int Threads>
+class column_tile : public column_rows<Problem, Threads> {
+  using base = column_rows<Problem, Threads>;
+  using sizes = typename base::sizes;
+  using T = typename Problem::accumulator;
+  using item = typename Problem::item;
+  using stored = typename Problem::stored;
+  using input_type = typename Problem::input_type;
+  using output_type = typename Problem::output_type;
+  static constexpr int E = Problem::shape::vector_elements, slot = sizes::slot_bytes;
+  using base::aggregates_;
+  using base::first_;
+  using base::problem_;
+  using base::threads_;
+  using base::width_;
+  template <class Iterator, class Value>
+  static constexpr bool
+      moves_vectors = std::is_pointer<Iterator>::value &&std::is_trivially_copyable<Value>::value &&
+                      sizeof(Value) == slot && 16 % slot == 0;
+
+public:
+  static constexpr bool is_staged = true;
+  /// `room`: the elements.
+  LOOKBACK_DEVICE column_tile(const Problem &problem, int rows, int width, int row_pitch,
+                              T *aggregates, unsigned char *room)
+      : base(problem, rows, width, Threads / (rows * width), aggregates), row_pitch_(row_pitch),
+        line_bytes_(width * slot), room_(room),
+        slots_(room + base::row_ * row_pitch + base::column_ * slot) {}
+
   /// Starts to load the unit; finish_load() and a barrier complete it.
-  LOOKBACK_DEVICE void load(const column_unit &unit, std::int64_t row_step,
+  LOOKBACK_DEVICE void load(const column_unit &unit, int, std::int64_t row_step,
                             std::int64_t step) const {
     const auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input);
     if constexpr (moves_vectors<input_type, item>) {
@@ -201,36 +272,10 @@ public:
     if constexpr (at_once > 1)
       for (; v < full; v += threads_) fold_vectors<1>(v);
   }
-  /// The network over the row's vectors, by the thread that leads().
-  LOOKBACK_DEVICE void combine(int items) const {
-    auto op = problem_.op;
-    if (in_registers && items == sizes::row_elements) {
-      uninitialized_array<T, vectors> x;
-      LOOKBACK_UNROLL
-      for (int v = 0; v < vectors; ++v) construct(x[v], aggregates_[v]);
-      LOOKBACK_UNROLL
-      for (int distance = 1; distance < vectors; distance *= 2) {
-        LOOKBACK_UNROLL
-        for (int v = vectors - 1; v > 0; --v) // downwards: the operands are of the step before
-          if (v >= distance) construct(x[v], network::combined<T>(x, v, distance, op));
-      }
-      LOOKBACK_UNROLL
-      for (int v = 1; v < vectors; ++v) construct(aggregates_[v], x[v]);
-      return;
-    }
-    const int full = items / E;
-    for (int distance = 1; distance < full; distance *= 2)
-      for (int v = full - 1; v >= distance; --v)
-        construct(aggregates_[v], network::combined<T>(aggregates_, v, distance, op));
-  }
-  /// The aggregate of this thread's row, which is full.
-  LOOKBACK_DEVICE const T &aggregate() const { return aggregates_[vectors - 1]; }
-  /// The place of the row's prefix.
-  LOOKBACK_DEVICE T &prefix() const { return aggregates_[vectors]; }
-
   /// Replaces the elements of this thread's vectors by their results. `prefix`: (G . T) . R of the
   /// row.
-  LOOKBACK_DEVICE void scan(int items, const maybe<T> &prefix) const {
+  LOOKBACK_DEVICE void scan(int items, const maybe<T> &prefix, const column_unit &,
+                            std::int64_t, std::int64_t) const {
     int v = first_;
     for (; (v + (at_once - 1) * threads_) * E + E <= items; v += at_once * threads_)
       scan_vectors<at_once>(v, E, prefix);
@@ -301,8 +346,6 @@ private:
   static constexpr int at_once = E >= COLUMN_AT_ONCE || sizeof(item) > 16 ? 1
                                  : E == 1                                 ? 4
                                                                           : COLUMN_AT_ONCE / E;
-  /// Whether the network of a full row has its values in registers.
-  static constexpr bool in_registers = sizeof(T) <= 8;
 
   /// Reduces `Count` vectors of this thread from vector `first` on.
   template <int Count>
@@ -346,12 +389,104 @@ private:
     return reinterpret_cast<Value *>(slots_ + (v * E + k) * line_bytes_);
   }
 
-  const Problem &problem_;
-  const int width_, pairs_, row_pitch_, line_bytes_;
-  const int pair_, first_, threads_; // of the pair's vectors, the first and the distance
-  const int row_, column_;
+  const int row_pitch_, line_bytes_;
   unsigned char *const room_, *const slots_; // of the unit, and of the pair
-  T *const aggregates_;                      // of the pair
+};
+
+/// A unit whose elements go from memory to registers and back. A thread has consecutive vectors of
+/// its pair.
+template <class Problem, int Threads>
+class direct_columns : public column_rows<Problem, Threads> {
+  using base = column_rows<Problem, Threads>;
+  using sizes = typename base::sizes;
+  using T = typename Problem::accumulator;
+  using item = typename Problem::item;
+  using stored = typename Problem::stored;
+  static constexpr int E = Problem::shape::vector_elements, own_vectors = sizes::own_vectors;
+  using base::aggregates_;
+  using base::problem_;
+
+public:
+  static constexpr bool is_staged = false;
+  LOOKBACK_DEVICE direct_columns(const Problem &problem, int rows, int width, int, T *aggregates,
+                                 unsigned char *)
+      : base(problem, rows, width, network::lanes / own_vectors, aggregates),
+        begin_(base::first_ * own_vectors) {}
+
+  /// Loads this thread's elements of its row of `items`.
+  LOOKBACK_DEVICE void load(const column_unit &unit, int items, std::int64_t row_step,
+                            std::int64_t step) {
+    auto from = problem_.input + place(unit.input, row_step, step);
+    const auto distance = static_cast<std::ptrdiff_t>(step);
+    if (LOOKBACK_LIKELY(items == sizes::row_elements)) {
+      LOOKBACK_UNROLL
+      for (int i = 0; i < own_vectors * E; ++i) {
+        construct(own_[i], static_cast<item>(from[0]));
+        from = from + distance;
+      }
+    } else if (begin_ * E < items) {
+      LOOKBACK_UNROLL
+      for (int i = 0; i < own_vectors * E; ++i) {
+        // The last one again if there are no more: otherwise the compiler keeps the registers' old
+        // values.
+        construct(own_[i], static_cast<item>(from[0]));
+        if (begin_ * E + i + 1 < items) from = from + distance;
+      }
+    }
+  }
+  LOOKBACK_DEVICE static void finish_load() {}
+
+  /// Reduces every full vector of this thread. A barrier must follow.
+  LOOKBACK_DEVICE void fold(int items) const {
+    auto op = problem_.op;
+    LOOKBACK_UNROLL
+    for (int i = 0; i < own_vectors; ++i)
+      if ((begin_ + i) * E + E <= items)
+        construct(aggregates_[begin_ + i], fold_vector<E, T>(vector(i), op));
+  }
+
+  /// Stores the results of this thread's elements. `prefix`: (G . T) . R of the row.
+  LOOKBACK_DEVICE void scan(int items, const maybe<T> &prefix, const column_unit &unit,
+                            std::int64_t row_step, std::int64_t step) const {
+    if (LOOKBACK_LIKELY(items == sizes::row_elements))
+      scan_vectors<true>(items, prefix, unit, row_step, step);
+    else
+      scan_vectors<false>(items, prefix, unit, row_step, step);
+  }
+  LOOKBACK_DEVICE static void store(const column_unit &, std::int64_t, std::int64_t) {}
+
+private:
+  LOOKBACK_DEVICE auto vector(int i) const {
+    return [this, i](int k) -> const item & { return own_[i * E + k]; };
+  }
+  /// The index of this thread's first element.
+  LOOKBACK_DEVICE std::ptrdiff_t place(std::int64_t unit, std::int64_t row_step,
+                                       std::int64_t step) const {
+    return static_cast<std::ptrdiff_t>(unit + base::row_ * row_step + base::column_ +
+                                       begin_ * E * step);
+  }
+  template <bool Full>
+  LOOKBACK_DEVICE void scan_vectors(int items, const maybe<T> &prefix, const column_unit &unit,
+                                    std::int64_t row_step, std::int64_t step) const {
+    auto op = problem_.op;
+    auto to = problem_.sink.output + place(unit.output, row_step, step);
+    LOOKBACK_UNROLL
+    for (int i = 0; i < own_vectors; ++i) {
+      const int v = begin_ + i, left = items - v * E;
+      if (!Full && left <= 0) continue;
+      maybe<T> before = prefix;
+      if (v > 0) before.append(op, aggregates_[v - 1]);
+      scan_vector<Problem::inclusive, E, false>(
+          before, Full || left > E ? E : left, vector(i), op,
+          [&](int, const T &scanned, const item &x) {
+            to[0] = static_cast<stored>(problem_.sink.project(scanned, x));
+            to = to + static_cast<std::ptrdiff_t>(step);
+          });
+    }
+  }
+
+  const int begin_; // this thread's first vector
+  uninitialized_array<item, own_vectors * E> own_;
 };
 
 } // namespace detail
