@@ -71,13 +71,14 @@ public:
         row_values_(shared), tile_values_(shared + tile_rows),
         outer_(shared + tile_rows + network::lanes), op_(problem.op) {}
 
-  /// (G . T) . R of this thread's row of `items` elements, of which the leading thread knows the
-  /// aggregate. Called by all threads of the block. A unit that completes a tile publishes its
-  /// aggregate before it waits for earlier tiles; any other waits for rows and tiles together.
-  LOOKBACK_DEVICE maybe<T> prefix(const column_step &step, const tile &own, int items) {
+  /// Finds the prefixes of all rows of the unit. `items`: of this thread's row, of which the leading
+  /// thread knows the aggregate. Called by all threads of the block. A unit that completes a tile
+  /// publishes its aggregate before it waits for earlier tiles; any other waits for rows and tiles
+  /// together.
+  LOOKBACK_DEVICE void find_prefixes(const column_step &step, const tile &own, int items) {
     const int row = step.row + own.row(), column = own.column();
-    const bool exists = items > 0, follows = step.tile > 0;
-    if (exists && own.leads() && items == sizes::row_elements) {
+    const bool leads = own.leads() && items > 0, follows = step.tile > 0;
+    if (leads && items == sizes::row_elements) {
       construct(row_values_[column * values + row], own.aggregate());
       if (!step.ends_line && step.row + rows_ < tile_rows)
         state_.row_aggregates.publish(state_type::row_word(step.unit, pairs_, own.pair()),
@@ -87,22 +88,24 @@ public:
     if (follows && !step.ends_tile) gather_tiles(step, own);
     simt::synchronize_block(); // mutant: column-rows
     if (step.ends_tile) {
-      if (own.leads() && own.row() == 0 && column < step.columns) publish_tile(step, column);
+      if (leads && own.row() == 0) publish_tile(step, column);
       if (follows) gather_tiles(step, own);
       simt::synchronize_block(); // mutant: column-tiles
     }
-    if (exists && own.leads() && row > 0)
-      construct(own.prefix(), network_value(row_values_, column, row)); // R
+    if (leads && row > 0)
+      construct(own.prefix(own.row(), column), network_value(row_values_, column, row)); // R
     if (follows && own.is_second() && own.row() == 0 && column < step.columns)
       construct(outer_[column * values], tile_prefix(step, column)); // G . T
     simt::synchronize_block(); // mutant: column-prefixes
+  }
+  /// (G . T) . R of a row of the unit, after find_prefixes().
+  LOOKBACK_DEVICE maybe<T> prefix(const column_step &step, const tile &own, int row, int column) {
     maybe<T> prefix;
-    if (!exists) return prefix;
-    if (follows)
+    if (step.tile > 0)
       prefix.set(outer_[column * values]);
     else if constexpr (Problem::initial_type::exists)
       prefix.set(static_cast<T>(problem_.initial.value));
-    if (row > 0) prefix.append(op_, own.prefix());
+    if (step.row + row > 0) prefix.append(op_, own.prefix(row, column));
     return prefix;
   }
 

@@ -31,7 +31,7 @@ struct column_strategy {
       if (own.length <= short_columns<Problem>::length_at_most)
         return scan_short(storage, bytes, problem, own, launch);
     }
-    auto layout = column_layout::of<Problem, Threads>(own, Band);
+    auto layout = column_layout::of<Problem, Threads>(own, Band, aligned(problem));
     // A unit reads words of the rows of its tile that are before it.
     const std::int64_t in_tile = Problem::shape::tile_rows / layout.rows;
     if (layout.carries() && layout.band * in_tile > 2 * Section)
@@ -69,6 +69,14 @@ struct column_strategy {
   }
 
 private:
+  template <class Problem>
+  static bool aligned([[maybe_unused]] const Problem &problem) {
+    if constexpr (column_sizes<Problem, Threads>::own_columns > 1)
+      return (reinterpret_cast<std::uintptr_t>(problem.input) |
+              reinterpret_cast<std::uintptr_t>(problem.sink.output)) % 4 == 0;
+    else
+      return true;
+  }
   static_assert(Section >= 32, "a tile has up to 32 units of a strip");
   /// Of a multiprocessor. Blocks that have no room start when no unit is left.
   static constexpr unsigned blocks_at_most = 8;

@@ -34,8 +34,9 @@ struct column_layout {
   std::int64_t tiles, groups; // of a line
   std::int64_t units;
 
+  /// `aligned`: whether arrays begin at multiples of 4 bytes.
   template <class Problem, int Threads>
-  static column_layout of(const axis &own, std::int64_t band_at_most) {
+  static column_layout of(const axis &own, std::int64_t band_at_most, bool aligned) {
     using sizes = column_sizes<Problem, Threads>;
     const auto parts = [](std::int64_t all, std::int64_t part) { return (all - 1) / part + 1; };
     column_layout all{};
@@ -43,9 +44,15 @@ struct column_layout {
     all.outers = own.outer, all.length = own.length, all.columns = own.inner;
     all.one_row = own.length <= sizes::row_elements;
     // Segments of lines of 64 bytes, or long ones.
+    constexpr int together = sizes::own_columns;
+    const auto whole = [](const axis::pitch &pitch) {
+      return pitch.length % together == 0 && pitch.outer % together == 0;
+    };
     all.direct = sizes::may_be_direct && !all.one_row &&
                  (own.inner >= 2 * sizes::direct_width ||
-                  own.inner * sizes::slot_bytes % 64 == 0);
+                  own.inner * sizes::slot_bytes % 64 == 0) &&
+                 (together == 1 || (aligned && own.inner % together == 0 && whole(own.input) &&
+                                    whole(own.output)));
     const int pairs = all.direct ? sizes::direct_pairs : sizes::pairs;
     std::int64_t widest = all.direct ? sizes::direct_width : sizes::width_at_most;
     if (all.one_row && own.outer < sizes::pairs / widest) widest = sizes::pairs / own.outer;
@@ -53,7 +60,7 @@ struct column_layout {
         slots = own.input.length % sizes::vector_slots == 0 ||
                         own.output.length % sizes::vector_slots == 0
                     ? sizes::vector_slots
-                    : 1;
+                    : all.direct ? together : 1;
     all.width = static_cast<int>(least(least(widest, own.inner), parts(balanced, slots) * slots));
     // Lines without gaps between them are contiguous, if a unit has all of them.
     if (!all.direct && own.inner <= sizes::columns_at_most && own.inner % sizes::vector_slots != 0 &&
@@ -155,27 +162,33 @@ private:
     const auto row_step = [&](const column_places &places) {
       return layout_.one_row ? places.outer : places.line * row_elements;
     };
-    const int items = own.items(here);
-    own.load(here, items, row_step(layout_.input), layout_.input.line);
+    own.load(here, row_step(layout_.input), layout_.input.line);
     own.finish_load();
     if constexpr (tile::is_staged) simt::synchronize_block(); // mutant: column-loaded
 
-    own.fold(items);
+    own.fold(here);
     simt::synchronize_block(); // mutant: column-folded
+    const int items = own.items(here);
     if (own.leads()) own.combine(items);
-    maybe<T> prefix;
+    const auto store = [&](auto prefix) {
+      own.scan(here, prefix, row_step(layout_.output), layout_.output.line);
+      if constexpr (tile::is_staged) simt::synchronize_block(); // mutant: column-results
+      own.store(here, row_step(layout_.output), layout_.output.line);
+    };
     if constexpr (Carries) {
       carry carried(problem_, state_, layout_.rows, layout_.width, values);
-      prefix = carried.prefix(step, own, items);
+      carried.find_prefixes(step, own, items);
+      draw();
+      store([&](int row, int column) { return carried.prefix(step, own, row, column); });
     } else {
       simt::synchronize_block(); // mutant: column-combined
-      if constexpr (Problem::initial_type::exists)
-        prefix.set(static_cast<T>(problem_.initial.value));
+      store([&](int, int) {
+        maybe<T> prefix;
+        if constexpr (Problem::initial_type::exists)
+          prefix.set(static_cast<T>(problem_.initial.value));
+        return prefix;
+      });
     }
-    draw();
-    own.scan(items, prefix, here, row_step(layout_.output), layout_.output.line);
-    if constexpr (tile::is_staged) simt::synchronize_block(); // mutant: column-results
-    own.store(here, row_step(layout_.output), layout_.output.line);
   }
 
   /// The place of a unit.

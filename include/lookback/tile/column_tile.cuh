@@ -56,14 +56,25 @@ struct column_sizes {
   /// Columns of a unit, at most: 12 KiB of accumulators of the carry.
   static constexpr int columns_at_most =
       most(1, least(pairs, 12288 / (values_of_column * static_cast<int>(sizeof(T)))));
-  /// Vectors of a thread whose elements are in registers: 32 registers of elements.
-  static constexpr int own_vectors = shape::vector_elements >= 8 || sizeof(item) > 16
+  /// Adjacent columns of a thread whose elements are in registers: those in 4 bytes.
+  static constexpr int own_columns =
+      std::is_pointer<typename Problem::input_type>::value &&
+              std::is_pointer<typename Problem::output_type>::value &&
+              std::is_trivially_copyable<item>::value &&
+              std::is_trivially_copyable<stored>::value && sizeof(item) == sizeof(stored) &&
+              slot_bytes < 4 && 4 % slot_bytes == 0 && shape::vector_elements * slot_bytes == 16
+          ? 4 / slot_bytes
+          : 1;
+  /// Vectors of each, in 32 registers.
+  static constexpr int own_vectors = own_columns > 1 ? 32 / shape::vector_elements
+                                     : sizeof(item) < 4 || sizeof(item) > 16
                                          ? 1
                                          : 32 / (shape::vector_elements *
-                                                 rounded_up(static_cast<int>(sizeof(item)), 4) / 4);
+                                                 (rounded_up(static_cast<int>(sizeof(item)), 4) / 4));
   /// Whether elements can go directly to registers, and the pairs and columns of such units.
-  static constexpr bool may_be_direct = own_vectors >= 4 && sizeof(T) <= 16;
-  static constexpr int direct_pairs = most(1, Threads * own_vectors / network::lanes),
+  static constexpr bool may_be_direct =
+      (own_columns > 1 || own_vectors >= 4) && sizeof(T) <= 16;
+  static constexpr int direct_pairs = Threads * own_vectors * own_columns / network::lanes,
                        direct_width = least(direct_pairs, most(4, 128 / slot_bytes));
   /// The same, if lines of the array have more: 64 bytes of elements.
   static constexpr int width_at_most = least(columns_at_most, most(4, COLUMN_LINE / slot_bytes));
@@ -146,7 +157,7 @@ public:
                               T *aggregates)
       : problem_(problem), width_(width), pair_(simt::thread_index() % (rows * width)),
         first_(simt::thread_index() / (rows * width)), threads_(threads), row_(pair_ / width),
-        column_(pair_ % width), aggregates_(aggregates + pair_ * sizes::lanes) {}
+        column_(pair_ % width), all_(aggregates), aggregates_(aggregates + pair_ * sizes::lanes) {}
 
   /// The row and the column of this thread, and their index.
   LOOKBACK_DEVICE int row() const { return row_; }
@@ -162,8 +173,7 @@ public:
   /// Elements of this thread's row and column, 0 if there are none, or if there is no vector for
   /// this thread.
   LOOKBACK_DEVICE int items(const column_unit &unit) const {
-    if (row_ >= unit.rows || column_ >= unit.columns || first_ >= threads_) return 0;
-    return row_ + 1 == unit.rows ? unit.last_items : unit.row_items;
+    return first_ < threads_ ? items(unit, row_, column_) : 0;
   }
 
   /// The network over the row's vectors, by the thread that leads().
@@ -190,17 +200,24 @@ public:
   }
   /// The aggregate of this thread's row, which is full.
   LOOKBACK_DEVICE const T &aggregate() const { return aggregates_[vectors - 1]; }
-  /// The place of the row's prefix.
-  LOOKBACK_DEVICE T &prefix() const { return aggregates_[vectors]; }
+  /// The place of the prefix of a row.
+  LOOKBACK_DEVICE T &prefix(int row, int column) const {
+    return all_[(row * width_ + column) * sizes::lanes + vectors];
+  }
 
 protected:
+  /// Elements of a row and column of the unit, 0 if there are none.
+  LOOKBACK_DEVICE static int items(const column_unit &unit, int row, int column) {
+    if (row >= unit.rows || column >= unit.columns) return 0;
+    return row + 1 == unit.rows ? unit.last_items : unit.row_items;
+  }
   /// Whether the network of a full row has its values in registers.
   static constexpr bool in_registers = sizeof(T) <= 8;
 
   const Problem &problem_;
   const int width_, pair_, first_, threads_; // threads of the pair, and which of them this is
   const int row_, column_;
-  T *const aggregates_; // of the pair
+  T *const all_, *const aggregates_; // of all pairs, and of this one
 };
 
 /// A unit in shared memory: element i of column c of row r is slot r * row_pitch + i * width + c,
@@ -235,7 +252,7 @@ public:
         slots_(room + base::row_ * row_pitch + base::column_ * slot) {}
 
   /// Starts to load the unit; finish_load() and a barrier complete it.
-  LOOKBACK_DEVICE void load(const column_unit &unit, int, std::int64_t row_step,
+  LOOKBACK_DEVICE void load(const column_unit &unit, std::int64_t row_step,
                             std::int64_t step) const {
     const auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input);
     if constexpr (moves_vectors<input_type, item>) {
@@ -265,17 +282,21 @@ public:
   LOOKBACK_DEVICE static void finish_load() { simt::wait_for_copies(); }
 
   /// Reduces every full vector of this thread. A barrier must follow.
-  LOOKBACK_DEVICE void fold(int items) const {
-    const int full = items / E;
+  LOOKBACK_DEVICE void fold(const column_unit &unit) const {
+    const int full = base::items(unit) / E;
     int v = first_;
     for (; v + (at_once - 1) * threads_ < full; v += at_once * threads_) fold_vectors<at_once>(v);
     if constexpr (at_once > 1)
       for (; v < full; v += threads_) fold_vectors<1>(v);
   }
-  /// Replaces the elements of this thread's vectors by their results. `prefix`: (G . T) . R of the
-  /// row.
-  LOOKBACK_DEVICE void scan(int items, const maybe<T> &prefix, const column_unit &,
-                            std::int64_t, std::int64_t) const {
+  /// Replaces the elements of this thread's vectors by their results. `prefix_of(row, column)`:
+  /// (G . T) . R of a row.
+  template <class Prefix>
+  LOOKBACK_DEVICE void scan(const column_unit &unit, Prefix prefix_of, std::int64_t,
+                            std::int64_t) const {
+    const int items = base::items(unit);
+    if (items == 0) return;
+    const maybe<T> prefix = prefix_of(base::row_, base::column_);
     int v = first_;
     for (; (v + (at_once - 1) * threads_) * E + E <= items; v += at_once * threads_)
       scan_vectors<at_once>(v, E, prefix);
@@ -393,8 +414,8 @@ private:
   unsigned char *const room_, *const slots_; // of the unit, and of the pair
 };
 
-/// A unit whose elements go from memory to registers and back. A thread has consecutive vectors of
-/// its pair.
+/// A unit whose elements go from memory to registers and back. A thread has some consecutive vectors
+/// of a row, of one column or of those in 4 bytes.
 template <class Problem, int Threads>
 class direct_columns : public column_rows<Problem, Threads> {
   using base = column_rows<Problem, Threads>;
@@ -402,34 +423,38 @@ class direct_columns : public column_rows<Problem, Threads> {
   using T = typename Problem::accumulator;
   using item = typename Problem::item;
   using stored = typename Problem::stored;
-  static constexpr int E = Problem::shape::vector_elements, own_vectors = sizes::own_vectors;
-  using base::aggregates_;
+  static constexpr int E = Problem::shape::vector_elements, own_vectors = sizes::own_vectors,
+                       columns = sizes::own_columns, own_lines = own_vectors * E;
+  using pack = std::conditional_t<columns == 1, item, simt::vector_words<4>>;
   using base::problem_;
 
 public:
   static constexpr bool is_staged = false;
   LOOKBACK_DEVICE direct_columns(const Problem &problem, int rows, int width, int, T *aggregates,
                                  unsigned char *)
-      : base(problem, rows, width, network::lanes / own_vectors, aggregates),
-        begin_(base::first_ * own_vectors) {}
+      : base(problem, rows, width, Threads / (rows * width), aggregates),
+        begin_(simt::thread_index() / (rows * width / columns) * own_vectors),
+        row_(simt::thread_index() % (rows * width / columns) / (width / columns)),
+        column_(simt::thread_index() % (rows * width / columns) % (width / columns) * columns),
+        own_aggregates_(aggregates + (row_ * width + column_) * sizes::lanes) {}
 
-  /// Loads this thread's elements of its row of `items`.
-  LOOKBACK_DEVICE void load(const column_unit &unit, int items, std::int64_t row_step,
-                            std::int64_t step) {
+  /// Loads this thread's elements.
+  LOOKBACK_DEVICE void load(const column_unit &unit, std::int64_t row_step, std::int64_t step) {
     auto from = problem_.input + place(unit.input, row_step, step);
     const auto distance = static_cast<std::ptrdiff_t>(step);
+    const int items = own_items(unit);
     if (LOOKBACK_LIKELY(items == sizes::row_elements)) {
       LOOKBACK_UNROLL
-      for (int i = 0; i < own_vectors * E; ++i) {
-        construct(own_[i], static_cast<item>(from[0]));
+      for (int i = 0; i < own_lines; ++i) {
+        fetch(own_[i], from);
         from = from + distance;
       }
-    } else if (begin_ * E < items) {
+    } else if (items > 0) {
+      // The last one again if there are no more: otherwise the compiler keeps the registers' old
+      // values.
       LOOKBACK_UNROLL
-      for (int i = 0; i < own_vectors * E; ++i) {
-        // The last one again if there are no more: otherwise the compiler keeps the registers' old
-        // values.
-        construct(own_[i], static_cast<item>(from[0]));
+      for (int i = 0; i < own_lines; ++i) {
+        fetch(own_[i], from);
         if (begin_ * E + i + 1 < items) from = from + distance;
       }
     }
@@ -437,36 +462,64 @@ public:
   LOOKBACK_DEVICE static void finish_load() {}
 
   /// Reduces every full vector of this thread. A barrier must follow.
-  LOOKBACK_DEVICE void fold(int items) const {
+  LOOKBACK_DEVICE void fold(const column_unit &unit) const {
     auto op = problem_.op;
+    const int items = own_items(unit);
     LOOKBACK_UNROLL
-    for (int i = 0; i < own_vectors; ++i)
-      if ((begin_ + i) * E + E <= items)
-        construct(aggregates_[begin_ + i], fold_vector<E, T>(vector(i), op));
+    for (int c = 0; c < columns; ++c) {
+      LOOKBACK_UNROLL
+      for (int i = 0; i < own_vectors; ++i)
+        if ((begin_ + i) * E + E <= items)
+          construct(own_aggregates_[c * sizes::lanes + begin_ + i],
+                    fold_vector<E, T>([&](int k) { return element(i * E + k, c); }, op));
+    }
   }
 
-  /// Stores the results of this thread's elements. `prefix`: (G . T) . R of the row.
-  LOOKBACK_DEVICE void scan(int items, const maybe<T> &prefix, const column_unit &unit,
-                            std::int64_t row_step, std::int64_t step) const {
+  /// Stores the results of this thread's elements. `prefix_of(row, column)`: (G . T) . R of a row.
+  template <class Prefix>
+  LOOKBACK_DEVICE void scan(const column_unit &unit, Prefix prefix_of, std::int64_t row_step,
+                            std::int64_t step) const {
+    const int items = own_items(unit);
+    if (items == 0) return;
+    maybe<T> prefixes[columns];
+    LOOKBACK_UNROLL
+    for (int c = 0; c < columns; ++c) prefixes[c] = prefix_of(row_, column_ + c);
     if (LOOKBACK_LIKELY(items == sizes::row_elements))
-      scan_vectors<true>(items, prefix, unit, row_step, step);
+      scan_vectors<true>(items, prefixes, unit, row_step, step);
     else
-      scan_vectors<false>(items, prefix, unit, row_step, step);
+      scan_vectors<false>(items, prefixes, unit, row_step, step);
   }
   LOOKBACK_DEVICE static void store(const column_unit &, std::int64_t, std::int64_t) {}
 
 private:
-  LOOKBACK_DEVICE auto vector(int i) const {
-    return [this, i](int k) -> const item & { return own_[i * E + k]; };
+  /// Elements of this thread's row, or 0 if none of them is this thread's.
+  LOOKBACK_DEVICE int own_items(const column_unit &unit) const {
+    const int items = begin_ < network::lanes ? base::items(unit, row_, column_) : 0;
+    return begin_ * E < items ? items : 0;
   }
   /// The index of this thread's first element.
   LOOKBACK_DEVICE std::ptrdiff_t place(std::int64_t unit, std::int64_t row_step,
                                        std::int64_t step) const {
-    return static_cast<std::ptrdiff_t>(unit + base::row_ * row_step + base::column_ +
-                                       begin_ * E * step);
+    return static_cast<std::ptrdiff_t>(unit + row_ * row_step + column_ + begin_ * E * step);
+  }
+  template <class Iterator>
+  LOOKBACK_DEVICE static void fetch(pack &to, const Iterator &from) {
+    if constexpr (columns == 1)
+      construct(to, static_cast<item>(from[0]));
+    else
+      to = simt::load_vector<4>(from);
+  }
+  LOOKBACK_DEVICE item element(int i, int column) const {
+    if constexpr (columns == 1) {
+      return own_[i];
+    } else {
+      uninitialized_array<item, columns> items;
+      std::memcpy(static_cast<void *>(&items[0]), &own_[i], 4);
+      return items[column];
+    }
   }
   template <bool Full>
-  LOOKBACK_DEVICE void scan_vectors(int items, const maybe<T> &prefix, const column_unit &unit,
+  LOOKBACK_DEVICE void scan_vectors(int items, const maybe<T> *prefixes, const column_unit &unit,
                                     std::int64_t row_step, std::int64_t step) const {
     auto op = problem_.op;
     auto to = problem_.sink.output + place(unit.output, row_step, step);
@@ -474,19 +527,40 @@ private:
     for (int i = 0; i < own_vectors; ++i) {
       const int v = begin_ + i, left = items - v * E;
       if (!Full && left <= 0) continue;
-      maybe<T> before = prefix;
-      if (v > 0) before.append(op, aggregates_[v - 1]);
-      scan_vector<Problem::inclusive, E, false>(
-          before, Full || left > E ? E : left, vector(i), op,
-          [&](int, const T &scanned, const item &x) {
-            to[0] = static_cast<stored>(problem_.sink.project(scanned, x));
-            to = to + static_cast<std::ptrdiff_t>(step);
-          });
+      uninitialized_array<stored, E * columns> results;
+      LOOKBACK_UNROLL
+      for (int c = 0; c < columns; ++c) {
+        maybe<T> before = prefixes[c];
+        if (v > 0) before.append(op, own_aggregates_[c * sizes::lanes + v - 1]);
+        scan_vector<Problem::inclusive, E, false>(
+            before, Full || left > E ? E : left,
+            [&](int k) { return element(i * E + k, c); }, op,
+            [&](int k, const T &scanned, const item &x) {
+              const auto result = static_cast<stored>(problem_.sink.project(scanned, x));
+              if constexpr (columns == 1) {
+                to[0] = result;
+                to = to + static_cast<std::ptrdiff_t>(step);
+              } else {
+                construct(results[k * columns + c], result);
+              }
+            });
+      }
+      if constexpr (columns > 1) {
+        LOOKBACK_UNROLL
+        for (int k = 0; k < E; ++k) {
+          if (!Full && k >= left) continue;
+          simt::vector_words<4> words;
+          std::memcpy(&words, static_cast<const void *>(&results[k * columns]), 4);
+          simt::store_vector<4>(to, words);
+          to = to + static_cast<std::ptrdiff_t>(step);
+        }
+      }
     }
   }
 
-  const int begin_; // this thread's first vector
-  uninitialized_array<item, own_vectors * E> own_;
+  const int begin_, row_, column_; // the first vector, and where it is
+  T *const own_aggregates_;        // of the row and column, then of the next column
+  uninitialized_array<pack, own_lines> own_;
 };
 
 } // namespace detail
