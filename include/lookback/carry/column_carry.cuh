@@ -71,10 +71,9 @@ public:
         row_values_(shared), tile_values_(shared + tile_rows),
         outer_(shared + tile_rows + network::lanes), op_(problem.op) {}
 
-  /// Finds the prefixes of all rows of the unit. `items`: of this thread's row, of which the leading
-  /// thread knows the aggregate. Called by all threads of the block. A unit that completes a tile
-  /// publishes its aggregate before it waits for earlier tiles; any other waits for rows and tiles
-  /// together.
+  /// Finds the prefixes of all rows of the unit. `items`: of this thread's row, whose aggregate the
+  /// leading thread has. Called by all threads of the block. A unit that completes a tile publishes
+  /// its aggregate before it waits for earlier tiles; any other waits for rows and tiles together.
   LOOKBACK_DEVICE void find_prefixes(const column_step &step, const tile &own, int items) {
     const int row = step.row + own.row(), column = own.column();
     const bool leads = own.leads() && items > 0, follows = step.tile > 0;
@@ -96,7 +95,7 @@ public:
       construct(own.prefix(own.row(), column), network_value(row_values_, column, row)); // R
     if (follows && own.is_second() && own.row() == 0 && column < step.columns)
       construct(outer_[column * values], tile_prefix(step, column)); // G . T
-    simt::synchronize_block(); // mutant: column-prefixes
+    simt::synchronize_block();                                       // mutant: column-prefixes
   }
   /// (G . T) . R of a row of the unit, after find_prefixes().
   LOOKBACK_DEVICE maybe<T> prefix(const column_step &step, const tile &own, int row, int column) {
@@ -137,8 +136,8 @@ private:
           if (first + i * distance < count) seen[i] = words.read(at(first + i * distance, column));
         LOOKBACK_UNROLL
         for (int i = 0; i < at_once; ++i)
-          ready = ready &&
-                  (first + i * distance >= count || seen[i].ready()); // mutant: column-ready
+          ready =
+              ready && (first + i * distance >= count || seen[i].ready()); // mutant: column-ready
         if (ready) break;
         bound.count(name, at(first, column));
         simt::back_off();

@@ -73,7 +73,9 @@ private:
   static bool aligned([[maybe_unused]] const Problem &problem) {
     if constexpr (column_sizes<Problem, Threads>::own_columns > 1)
       return (reinterpret_cast<std::uintptr_t>(problem.input) |
-              reinterpret_cast<std::uintptr_t>(problem.sink.output)) % 4 == 0;
+              reinterpret_cast<std::uintptr_t>(problem.sink.output)) %
+                 4 ==
+             0;
     else
       return true;
   }

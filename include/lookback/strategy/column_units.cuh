@@ -22,11 +22,11 @@ namespace detail {
 struct column_layout {
   column_places input, output;
   std::int64_t outers, length, columns;
-  int width, rows; // of a unit, at most
-  int row_pitch;   // bytes between rows in shared memory
+  int width, rows;                        // of a unit, at most
+  int row_pitch;                          // bytes between rows in shared memory
   int aggregates, elements, shared_bytes; // where these begin in shared memory, and its size
-  bool direct;     // elements go directly to registers
-  bool one_row;    // lines are one row at most, and rows of a unit have different outer indices
+  bool direct;                            // elements go directly to registers
+  bool one_row; // lines are one row at most, and rows of a unit have different outer indices
   std::int64_t strips_across; // strips that differ in their columns only
   std::int64_t strips;        // of the array
   std::int64_t steps;         // units of a strip
@@ -34,38 +34,19 @@ struct column_layout {
   std::int64_t tiles, groups; // of a line
   std::int64_t units;
 
-  /// `aligned`: whether arrays begin at multiples of 4 bytes.
+  /// `aligned`: whether the arrays begin at multiples of the columns of a thread.
   template <class Problem, int Threads>
   static column_layout of(const axis &own, std::int64_t band_at_most, bool aligned) {
     using sizes = column_sizes<Problem, Threads>;
-    const auto parts = [](std::int64_t all, std::int64_t part) { return (all - 1) / part + 1; };
     column_layout all{};
     all.input = places(own, own.input), all.output = places(own, own.output);
     all.outers = own.outer, all.length = own.length, all.columns = own.inner;
     all.one_row = own.length <= sizes::row_elements;
-    // Segments of lines of 64 bytes, or long ones.
-    constexpr int together = sizes::own_columns;
-    const auto whole = [](const axis::pitch &pitch) {
-      return pitch.length % together == 0 && pitch.outer % together == 0;
-    };
-    all.direct = sizes::may_be_direct && !all.one_row &&
-                 (own.inner >= 2 * sizes::direct_width ||
-                  own.inner * sizes::slot_bytes % 64 == 0) &&
-                 (together == 1 || (aligned && own.inner % together == 0 && whole(own.input) &&
-                                    whole(own.output)));
+    all.direct = aligned && goes_direct<sizes>(own);
     const int pairs = all.direct ? sizes::direct_pairs : sizes::pairs;
     std::int64_t widest = all.direct ? sizes::direct_width : sizes::width_at_most;
-    if (all.one_row && own.outer < sizes::pairs / widest) widest = sizes::pairs / own.outer;
-    const std::int64_t balanced = parts(own.inner, parts(own.inner, widest)), // of vectors, if any
-        slots = own.input.length % sizes::vector_slots == 0 ||
-                        own.output.length % sizes::vector_slots == 0
-                    ? sizes::vector_slots
-                    : all.direct ? together : 1;
-    all.width = static_cast<int>(least(least(widest, own.inner), parts(balanced, slots) * slots));
-    // Lines without gaps between them are contiguous, if a unit has all of them.
-    if (!all.direct && own.inner <= sizes::columns_at_most && own.inner % sizes::vector_slots != 0 &&
-        own.input.length == own.inner && own.output.length == own.inner)
-      all.width = static_cast<int>(own.inner);
+    if (all.one_row && own.outer < pairs / widest) widest = pairs / own.outer;
+    all.width = width_of<sizes>(own, widest, all.direct);
     all.strips_across = parts(own.inner, all.width);
     const std::int64_t rows = parts(own.length, sizes::row_elements), // of a line
         fit = pairs / all.width;
@@ -104,6 +85,35 @@ struct column_layout {
   }
 
 private:
+  static std::int64_t parts(std::int64_t all, std::int64_t part) { return (all - 1) / part + 1; }
+
+  /// Whether elements go directly to registers: if the lines of several rows are wide, or consist
+  /// of segments of 64 bytes, and consist of whole sets of columns of a thread.
+  template <class Sizes>
+  static bool goes_direct(const axis &own) {
+    constexpr int together = Sizes::own_columns;
+    const auto whole = [](const axis::pitch &pitch) {
+      return pitch.length % together == 0 && pitch.outer % together == 0;
+    };
+    return Sizes::may_be_direct && own.length > Sizes::row_elements &&
+           (own.inner >= 2 * Sizes::direct_width || own.inner * Sizes::slot_bytes % 64 == 0) &&
+           own.inner % together == 0 && whole(own.input) && whole(own.output);
+  }
+  /// Columns of a unit: about the same number in each, of whole vectors, if memory has them.
+  template <class Sizes>
+  static int width_of(const axis &own, std::int64_t widest, bool direct) {
+    constexpr int vector = Sizes::vector_slots;
+    // Lines without gaps between them are contiguous, if a unit has all of them.
+    if (!direct && own.inner <= Sizes::columns_at_most && own.inner % vector != 0 &&
+        own.input.length == own.inner && own.output.length == own.inner)
+      return static_cast<int>(own.inner);
+    const bool in_vectors = own.input.length % vector == 0 || own.output.length % vector == 0;
+    const std::int64_t balanced = parts(own.inner, parts(own.inner, widest)),
+                       unit = in_vectors ? vector
+                              : direct   ? Sizes::own_columns
+                                         : 1;
+    return static_cast<int>(least(least(widest, own.inner), parts(balanced, unit) * unit));
+  }
   static column_places places(const axis &own, const axis::pitch &pitch) {
     if (!own.reverse) return {0, pitch.outer, pitch.length};
     return {(own.length - 1) * pitch.length, pitch.outer, -pitch.length};
@@ -115,8 +125,8 @@ template <class Problem, int Threads, bool Direct, bool Carries, unsigned Sectio
 class column_units {
   using sizes = column_sizes<Problem, Threads>;
   using T = typename Problem::accumulator;
-  using tile = std::conditional_t<Direct, direct_columns<Problem, Threads>,
-                                  column_tile<Problem, Threads>>;
+  using tile =
+      std::conditional_t<Direct, direct_columns<Problem, Threads>, column_tile<Problem, Threads>>;
   using carry = column_carry<Problem, Threads, Section>;
   static constexpr int row_elements = sizes::row_elements;
 
@@ -130,7 +140,7 @@ public:
     auto *const memory = &simt::shared_memory<unsigned char>();
     T *const values = reinterpret_cast<T *>(memory + sizes::alignment);
     tile own(problem_, layout_.rows, layout_.width, layout_.row_pitch,
-                   reinterpret_cast<T *>(memory + layout_.aggregates), memory + layout_.elements);
+             reinterpret_cast<T *>(memory + layout_.aggregates), memory + layout_.elements);
     if constexpr (!Carries) {
       scan_unit(simt::block_index(), own, values, [] {}); // there is a block for each
     } else {
@@ -155,8 +165,7 @@ public:
 
 private:
   template <class Draw>
-  LOOKBACK_DEVICE void scan_unit(unsigned unit, tile &own, [[maybe_unused]] T *values,
-                                 Draw draw) {
+  LOOKBACK_DEVICE void scan_unit(unsigned unit, tile &own, [[maybe_unused]] T *values, Draw draw) {
     column_step step;
     const column_unit here = find(unit, step);
     const auto row_step = [&](const column_places &places) {
@@ -245,7 +254,9 @@ private:
 };
 
 template <class Problem, int Threads, bool Direct, bool Carries, unsigned Section>
-LOOKBACK_KERNEL(Threads, sizeof(typename Problem::accumulator) <= 4 ? Direct ? COLUMN_BLOCKS_DIRECT : COLUMN_BLOCKS : 3)
+LOOKBACK_KERNEL(Threads, sizeof(typename Problem::accumulator) <= 4
+                             ? Direct ? COLUMN_BLOCKS_DIRECT : COLUMN_BLOCKS
+                             : 3)
 column_units_kernel(
     LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER column_layout layout,
     LOOKBACK_KERNEL_PARAMETER column_state<typename Problem::accumulator, Section> state) {

@@ -36,8 +36,7 @@ struct column_sizes {
   using stored = typename Problem::stored;
   using shape = typename Problem::shape;
   static constexpr int threads = Threads;
-  static constexpr int alignment =
-      most(most(16, alignof(T)), most(alignof(item), alignof(stored)));
+  static constexpr int alignment = most(most(16, alignof(T)), most(alignof(item), alignof(stored)));
   /// Bytes of an element in shared memory, where its result replaces it.
   static constexpr int slot_bytes =
       rounded_up(most(sizeof(item), sizeof(stored)), most(alignof(item), alignof(stored)));
@@ -49,8 +48,7 @@ struct column_sizes {
   /// and a prefix. Odd, for the same reason.
   static constexpr int values_of_column = shape::tile_rows + network::lanes + 1;
   /// Bytes of a pair: its elements, and these.
-  static constexpr int pair_bytes =
-      row_elements * slot_bytes + lanes * static_cast<int>(sizeof(T));
+  static constexpr int pair_bytes = row_elements * slot_bytes + lanes * static_cast<int>(sizeof(T));
   /// Pairs of a unit, at most.
   static constexpr int pairs = most(1, least(Threads * 9 / 32, COLUMN_ROOM * 1024 / pair_bytes));
   /// Columns of a unit, at most: 12 KiB of accumulators of the carry.
@@ -66,14 +64,13 @@ struct column_sizes {
           ? 4 / slot_bytes
           : 1;
   /// Vectors of each, in 32 registers.
-  static constexpr int own_vectors = own_columns > 1 ? 32 / shape::vector_elements
-                                     : sizeof(item) < 4 || sizeof(item) > 16
-                                         ? 1
-                                         : 32 / (shape::vector_elements *
-                                                 (rounded_up(static_cast<int>(sizeof(item)), 4) / 4));
+  static constexpr int own_vectors =
+      own_columns > 1 ? 32 / shape::vector_elements
+      : sizeof(item)<4 || sizeof(item)> 16
+          ? 1
+          : 32 / (shape::vector_elements * (rounded_up(static_cast<int>(sizeof(item)), 4) / 4));
   /// Whether elements can go directly to registers, and the pairs and columns of such units.
-  static constexpr bool may_be_direct =
-      (own_columns > 1 || own_vectors >= 4) && sizeof(T) <= 16;
+  static constexpr bool may_be_direct = (own_columns > 1 || own_vectors >= 4) && sizeof(T) <= 16;
   static constexpr int direct_pairs = Threads * own_vectors * own_columns / network::lanes,
                        direct_width = least(direct_pairs, most(4, 128 / slot_bytes));
   /// The same, if lines of the array have more: 64 bytes of elements.
@@ -400,7 +397,8 @@ private:
       scan_vector<Problem::inclusive, E, false>(
           before, Count > 1 ? E : count, [&](int k) -> const item & { return own[i * E + k]; }, op,
           [&](int k, const T &scanned, const item &x) {
-            construct(*slot_of<stored>(v, k), static_cast<stored>(problem_.sink.project(scanned, x)));
+            construct(*slot_of<stored>(v, k),
+                      static_cast<stored>(problem_.sink.project(scanned, x)));
           });
     }
   }
@@ -414,8 +412,8 @@ private:
   unsigned char *const room_, *const slots_; // of the unit, and of the pair
 };
 
-/// A unit whose elements go from memory to registers and back. A thread has some consecutive vectors
-/// of a row, of one column or of those in 4 bytes.
+/// A unit whose elements go from memory to registers and back. A thread has some consecutive
+/// vectors of a row, of one column or of those in 4 bytes.
 template <class Problem, int Threads>
 class direct_columns : public column_rows<Problem, Threads> {
   using base = column_rows<Problem, Threads>;
@@ -533,8 +531,7 @@ private:
         maybe<T> before = prefixes[c];
         if (v > 0) before.append(op, own_aggregates_[c * sizes::lanes + v - 1]);
         scan_vector<Problem::inclusive, E, false>(
-            before, Full || left > E ? E : left,
-            [&](int k) { return element(i * E + k, c); }, op,
+            before, Full || left > E ? E : left, [&](int k) { return element(i * E + k, c); }, op,
             [&](int k, const T &scanned, const item &x) {
               const auto result = static_cast<stored>(problem_.sink.project(scanned, x));
               if constexpr (columns == 1) {
