@@ -220,7 +220,7 @@ private:
   /// is the fold of the tree for any j. If no prefix in the window is ready yet, the oldest group
   /// in it can still finish without this one, so waiting ends.
   LOOKBACK_DEVICE T group_prefix(const column_step &step, std::int64_t group, int column) {
-    constexpr int window = sizeof(T) <= 8 ? 8 : 2;
+    constexpr int window = sizeof(T) <= 8 ? 4 : 2;
     const int watched = group < window ? static_cast<int>(group) : window;
     const auto at = [&](std::int64_t g) { return word(step.first_group, g, column); };
     for (simt::spin_bound bound;; bound.count("prefix", at(group - 1)), simt::back_off()) {

@@ -105,7 +105,7 @@ private:
                       std::uint64_t blocks, Launch &launch) {
     using sizes = column_sizes<Problem, Threads>;
     constexpr int bytes_at_most =
-        sizes::alignment +
+        rounded_up(static_cast<int>(sizeof(column_block)), sizes::alignment) +
         (sizes::lanes * sizes::pairs + sizes::values_of_column * sizes::columns_at_most) *
             static_cast<int>(sizeof(typename sizes::T)) +
         sizes::pairs * (sizes::row_elements + 1) * sizes::slot_bytes +

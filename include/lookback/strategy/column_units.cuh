@@ -18,13 +18,21 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// What a block knows of its unit, in shared memory: one thread finds it for all.
+struct column_block {
+  drawn_progress progress;
+  unsigned unit;
+  column_unit here;
+  column_step step;
+};
+
 /// The lines, and how they are divided into units.
 struct column_layout {
   column_places input, output;
   std::int64_t outers, length, columns;
   int width, rows;                        // of a unit, at most
   int row_pitch;                          // bytes between rows in shared memory
-  int aggregates, elements, shared_bytes; // where these begin in shared memory, and its size
+  int values, aggregates, elements, shared_bytes; // where these begin in shared memory, and its size
   bool direct;                            // elements go directly to registers
   bool one_row; // lines are one row at most, and rows of a unit have different outer indices
   std::int64_t strips_across; // strips that differ in their columns only
@@ -64,8 +72,8 @@ struct column_layout {
                    sizes::alignment) +
         rounded_up(line, sizes::alignment);
     constexpr int T = static_cast<int>(sizeof(typename sizes::T));
-    all.aggregates =
-        sizes::alignment + (all.carries() ? all.width * sizes::values_of_column * T : 0);
+    all.values = rounded_up(static_cast<int>(sizeof(column_block)), sizes::alignment);
+    all.aggregates = all.values + (all.carries() ? all.width * sizes::values_of_column * T : 0);
     all.elements =
         rounded_up(all.aggregates + all.width * all.rows * sizes::lanes * T, sizes::alignment);
     all.shared_bytes = all.elements + (all.direct ? 0 : all.rows * all.row_pitch);
@@ -138,36 +146,41 @@ public:
 
   LOOKBACK_DEVICE void run() {
     auto *const memory = &simt::shared_memory<unsigned char>();
-    T *const values = reinterpret_cast<T *>(memory + sizes::alignment);
+    T *const values = reinterpret_cast<T *>(memory + layout_.values);
     tile own(problem_, layout_.rows, layout_.width, layout_.row_pitch,
              reinterpret_cast<T *>(memory + layout_.aggregates), memory + layout_.elements);
+    auto &block = simt::shared_memory<column_block>();
+    const bool leads = simt::thread_index() == 0;
+    if (leads) construct(block, column_block{});
     if constexpr (!Carries) {
-      scan_unit(simt::block_index(), own, values, [] {}); // there is a block for each
+      if (leads) block.here = find(simt::block_index(), block.step); // there is a block for each
+      simt::synchronize_block();                                     // mutant: column-found
+      scan_unit(block, own, values);
     } else {
       simt::wait_for_previous_kernel(); // mutant: column-previous
       const auto all = static_cast<unsigned>(layout_.units);
-      auto &shared = simt::shared_memory<unsigned>();
-      drawn_units<state_type> units(state_);
       for (;;) {
-        if (simt::thread_index() == 0) shared = units.next(all);
+        if (leads) {
+          block.unit = drawn(block).next(all);
+          if (block.unit < all) block.here = find(block.unit, block.step);
+        }
         simt::synchronize_block();
-        const unsigned unit = shared;
-        if (unit >= all) return;
-        scan_unit(unit, own, values, [&] {
-          if (simt::thread_index() == 0) units.draw();
-        });
+        if (block.unit >= all) return;
+        scan_unit(block, own, values);
         if (own.leads() && layout_.carries_rows<Problem>())
-          state_.clear_rows_behind(unit, all, layout_.rows * layout_.width, own.pair());
+          state_.clear_rows_behind(block.unit, all, layout_.rows * layout_.width, own.pair());
         simt::synchronize_block(); // all words are cleared before the unit ends
       }
     }
   }
 
 private:
-  template <class Draw>
-  LOOKBACK_DEVICE void scan_unit(unsigned unit, tile &own, [[maybe_unused]] T *values, Draw draw) {
-    column_step step;
-    const column_unit here = find(unit, step);
+  LOOKBACK_DEVICE auto drawn(column_block &block) const {
+    return drawn_units<state_type, drawn_progress &>(state_, block.progress);
+  }
+
+  LOOKBACK_DEVICE void scan_unit(column_block &block, tile &own, [[maybe_unused]] T *values) {
+    const column_unit &here = block.here;
     const auto row_step = [&](const column_places &places) {
       return layout_.one_row ? places.outer : places.line * row_elements;
     };
@@ -186,9 +199,11 @@ private:
     };
     if constexpr (Carries) {
       carry carried(problem_, state_, layout_.rows, layout_.width, values);
-      carried.find_prefixes(step, own, items);
-      draw();
-      store([&](int row, int column) { return carried.prefix(step, own, row, column); });
+      carried.find_prefixes(block.step, own, items);
+      unsigned next = 0;
+      if (simt::thread_index() == 0) next = drawn(block).ask();
+      store([&](int row, int column) { return carried.prefix(block.step, own, row, column); });
+      if (simt::thread_index() == 0) drawn(block).keep(next);
     } else {
       simt::synchronize_block(); // mutant: column-combined
       store([&](int, int) {

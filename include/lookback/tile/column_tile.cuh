@@ -14,6 +14,7 @@
 #pragma once
 
 #include <lookback/block/network.cuh>
+#include <lookback/block/network_so_far.cuh>
 #include <lookback/block/transfer.cuh>
 #include <lookback/core/problem.cuh>
 
@@ -177,17 +178,17 @@ public:
   LOOKBACK_DEVICE void combine(int items) const {
     auto op = problem_.op;
     if (in_registers && items == sizes::row_elements) {
-      uninitialized_array<T, vectors> x;
+      // The values after four steps are those of the lanes below 16, which are there already when
+      // the others need them for the last step.
+      network_so_far<T, vectors, network::steps - 1> so_far;
+      constexpr int half = vectors / 2;
       LOOKBACK_UNROLL
-      for (int v = 0; v < vectors; ++v) construct(x[v], aggregates_[v]);
-      LOOKBACK_UNROLL
-      for (int distance = 1; distance < vectors; distance *= 2) {
-        LOOKBACK_UNROLL
-        for (int v = vectors - 1; v > 0; --v) // downwards: the operands are of the step before
-          if (v >= distance) construct(x[v], network::combined<T>(x, v, distance, op));
+      for (int v = 0; v < vectors; ++v) {
+        so_far.append(v, aggregates_[v], op);
+        construct(aggregates_[v],
+                  v < half ? so_far.through(v)
+                           : static_cast<T>(op(aggregates_[v - half], so_far.through(v))));
       }
-      LOOKBACK_UNROLL
-      for (int v = 1; v < vectors; ++v) construct(aggregates_[v], x[v]);
       return;
     }
     const int full = items / Problem::shape::vector_elements;
