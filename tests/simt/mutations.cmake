@@ -455,6 +455,7 @@ mutation("a row that ends with its warp's lanes"
 # ---- columns -------------------------------------------------------------------------------------
 mutations_of(races_columns.cpp)
 mutation("a unit's elements read before all are loaded" DELETE column-loaded)
+mutation("the place of short columns read before it is found" DELETE column-found)
 mutation("vectors of a row combined before all are reduced" DELETE column-folded)
 mutation("vectors scanned before the network of their row ends" DELETE column-combined)
 mutation("results stored before all are there" DELETE column-results)

@@ -81,7 +81,7 @@ private:
   }
   static_assert(Section >= 32, "a tile has up to 32 units of a strip");
   /// Of a multiprocessor. Blocks that have no room start when no unit is left.
-  static constexpr unsigned blocks_at_most = 8;
+  static constexpr unsigned blocks_at_most = 4;
   static constexpr std::size_t prepare_blocks = 4 * Rows::prepare_blocks_at_most;
 
   template <class Problem, class Launch>
@@ -110,7 +110,7 @@ private:
             static_cast<int>(sizeof(typename sizes::T)) +
         sizes::pairs * (sizes::row_elements + 1) * sizes::slot_bytes +
         (2 * sizes::pairs + 1) * sizes::alignment;
-    static_assert(bytes_at_most <= 200 * 1024,
+    static_assert(bytes_at_most <= 64 * 1024,
                   "lookback: elements or accumulators of scans along an axis on a GPU are too "
                   "large");
     launch(column_units_kernel<Problem, Threads, Direct, Carries, Section>,
@@ -118,7 +118,7 @@ private:
            launch_grid{blocks, residency::none, Carries}, problem, layout, state);
   }
 };
-using column_scans = column_strategy<measured_tuning, COLUMN_THREADS, 1024, COLUMN_BAND>;
+using column_scans = column_strategy<measured_tuning, 256, 1024, 128>;
 
 /// Offsets first, first + step, ...
 struct stepped_offsets {

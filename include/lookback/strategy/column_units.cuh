@@ -30,11 +30,12 @@ struct column_block {
 struct column_layout {
   column_places input, output;
   std::int64_t outers, length, columns;
-  int width, rows;                        // of a unit, at most
-  int row_pitch;                          // bytes between rows in shared memory
-  int values, aggregates, elements, shared_bytes; // where these begin in shared memory, and its size
-  bool direct;                            // elements go directly to registers
-  bool one_row; // lines are one row at most, and rows of a unit have different outer indices
+  int width, rows; // of a unit, at most
+  int row_pitch;   // bytes between rows in shared memory
+  int values, aggregates, elements,
+      shared_bytes; // where these begin in shared memory, and its size
+  bool direct;      // elements go directly to registers
+  bool one_row;     // lines are one row at most, and rows of a unit have different outer indices
   std::int64_t strips_across; // strips that differ in their columns only
   std::int64_t strips;        // of the array
   std::int64_t steps;         // units of a strip
@@ -269,9 +270,7 @@ private:
 };
 
 template <class Problem, int Threads, bool Direct, bool Carries, unsigned Section>
-LOOKBACK_KERNEL(Threads, sizeof(typename Problem::accumulator) <= 4
-                             ? Direct ? COLUMN_BLOCKS_DIRECT : COLUMN_BLOCKS
-                             : 3)
+LOOKBACK_KERNEL(Threads, sizeof(typename Problem::accumulator) <= 4 ? Direct ? 3 : 4 : 3)
 column_units_kernel(
     LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER column_layout layout,
     LOOKBACK_KERNEL_PARAMETER column_state<typename Problem::accumulator, Section> state) {

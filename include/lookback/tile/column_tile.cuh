@@ -50,11 +50,11 @@ struct column_sizes {
   static constexpr int values_of_column = shape::tile_rows + network::lanes + 1;
   /// Bytes of a pair: its elements, and these.
   static constexpr int pair_bytes = row_elements * slot_bytes + lanes * static_cast<int>(sizeof(T));
-  /// Pairs of a unit, at most.
-  static constexpr int pairs = most(1, least(Threads * 9 / 32, COLUMN_ROOM * 1024 / pair_bytes));
-  /// Columns of a unit, at most: 12 KiB of accumulators of the carry.
+  /// Pairs of a unit, at most. 72 of 512 bytes for 256 threads: two rows of 33 to 36 columns.
+  static constexpr int pairs = most(1, least(Threads * 9 / 32, 51 * 1024 / pair_bytes));
+  /// Columns of a unit, at most: 10 KiB of accumulators of the carry.
   static constexpr int columns_at_most =
-      most(1, least(pairs, 12288 / (values_of_column * static_cast<int>(sizeof(T)))));
+      most(1, least(pairs, 10240 / (values_of_column * static_cast<int>(sizeof(T)))));
   /// Adjacent columns of a thread whose elements are in registers: those in 4 bytes.
   static constexpr int own_columns =
       std::is_pointer<typename Problem::input_type>::value &&
@@ -74,8 +74,8 @@ struct column_sizes {
   static constexpr bool may_be_direct = (own_columns > 1 || own_vectors >= 4) && sizeof(T) <= 16;
   static constexpr int direct_pairs = Threads * own_vectors * own_columns / network::lanes,
                        direct_width = least(direct_pairs, most(4, 128 / slot_bytes));
-  /// The same, if lines of the array have more: 64 bytes of elements.
-  static constexpr int width_at_most = least(columns_at_most, most(4, COLUMN_LINE / slot_bytes));
+  /// The same, if lines of the array have more: 128 bytes of elements.
+  static constexpr int width_at_most = least(columns_at_most, most(4, 128 / slot_bytes));
   /// Elements in 16 bytes, if elements can be copied in vectors of that size; otherwise 1.
   static constexpr int vector_slots = 16 % slot_bytes == 0 ? 16 / slot_bytes : 1;
 };
@@ -362,9 +362,7 @@ private:
   }
 
   /// Vectors of which a thread reads the elements at once.
-  static constexpr int at_once = E >= COLUMN_AT_ONCE || sizeof(item) > 16 ? 1
-                                 : E == 1                                 ? 4
-                                                                          : COLUMN_AT_ONCE / E;
+  static constexpr int at_once = E >= 8 || sizeof(item) > 16 ? 1 : E == 1 ? 4 : 8 / E;
 
   /// Reduces `Count` vectors of this thread from vector `first` on.
   template <int Count>
