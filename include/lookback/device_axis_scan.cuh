@@ -38,7 +38,7 @@ inline namespace LOOKBACK_ABI {
 /// - *Operator*: associative. It need not be commutative, no identity is assumed, and it is applied
 ///   to elements of one line only, in order.
 /// - *Element types*: the accumulator is trivially copyable and has fewer than 512 bytes. One of up
-///   to 16 bytes, or of up to the size of an element, fits into the shared memory of a block (48
+///   to 16 bytes, or of up to the size of an element, fits into the shared memory of a block (64
 ///   KB); a larger one may not. A call whose accumulator does not fit does not compile;
 ///   lookback::host has no such limits.
 /// - *Initial value*: a value that the host knows, no lookback::FutureValue. Every line starts from
@@ -56,7 +56,7 @@ inline namespace LOOKBACK_ABI {
 /// - *Temporary storage*: for rows that of lookback::DeviceSegmentedScan; none for other lines of
 ///   at most a row of the tree, 512 bytes for most types. For longer ones, status words of 8 bytes
 ///   for accumulators of up to 4 bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16: one
-///   for every row of the tree, but not more than about 500,000, and one for every tile.
+///   for every row of the tree, but not more than about 600,000, and one for every tile.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Lines whose neighbours are not adjacent in memory, in either direction, cost an access to
 ///   memory for every element.

@@ -9,6 +9,12 @@ TEST_CASE("columns: sums of floats") {
       80, 30000, lookback::plus{}, 0.3f, -1.f,
       [](test::trial &one, std::size_t) { return static_cast<float>(one.random() % 4096) / 37; });
 }
+/// A thread has two columns.
+TEST_CASE("columns: sums of 2 bytes") {
+  test::scan_lines<std::uint16_t, 32, 16>(
+      60, 60000, lookback::plus{}, 3, 7,
+      [](test::trial &one, std::size_t) { return static_cast<std::uint16_t>(one.random()); });
+}
 TEST_CASE("columns: 8 bytes") {
   test::scan_interval_lines<test::interval, test::interval>(60, 20000);
 }

@@ -113,7 +113,7 @@ void scan_lines(std::uint64_t count, std::size_t items, Operator op, T init, T f
                 Make make_value) {
   using in = decltype(make_value(std::declval<trial &>(), std::size_t{}));
   using strategy = core::axis_strategy<core::segmented_strategy<rows_of<1>, 32>,
-                                       core::column_strategy<rows_of<1>, Section, Band>>;
+                                       core::column_strategy<rows_of<1>, 64, Section, Band>>;
   constexpr bool may_be_in_place = std::is_same<in, T>::value;
   for_each_trial(count, [&](trial &one) {
     const bool in_place = may_be_in_place && one.random() % 2 == 0, inclusive = one.random() % 2,

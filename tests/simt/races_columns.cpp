@@ -6,7 +6,7 @@
 #include <simt/columns.hpp>
 
 TEST_CASE("columns: small tiles") {
-  test::scan_interval_lines<test::interval, test::widened<test::interval, 120>>(12, 90000);
+  test::scan_interval_lines<test::interval, test::widened<test::interval, 120>>(12, 300000);
 }
 TEST_CASE("columns: small tiles, several groups of them") {
   test::scan_interval_lines<test::interval, test::widened<test::interval, 496>>(12, 400 * 32);

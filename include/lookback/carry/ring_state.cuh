@@ -94,48 +94,60 @@ struct ring_state : ring_sections<Section> {
   }
 };
 
-/// The ids of a block's units, for one of its threads.
-template <class State>
+/// What a block has drawn, and the units that it has not reported yet.
+struct drawn_progress {
+  bool started = false, has_drawn = false;
+  unsigned unit = 0, drawn = 0, ended = 0;
+};
+
+/// The ids of a block's units, for one of its threads. `Progress`: drawn_progress, or a reference
+/// to one, in shared memory if registers are scarce.
+template <class State, class Progress = drawn_progress>
 class drawn_units {
 public:
-  LOOKBACK_DEVICE explicit drawn_units(const State &state) : state_(state) {}
+  LOOKBACK_DEVICE explicit drawn_units(const State &state, Progress progress = {})
+      : state_(state), at_(progress) {}
 
   /// Ends the previous unit of the block. Returns the next one when it may start, or, if none of
   /// the `all` units is left, a number that is not below `all`.
   LOOKBACK_DEVICE unsigned next(unsigned all) {
     draw();
-    const unsigned unit = drawn_;
-    has_drawn_ = false;
-    const bool begins = !started_ || section_of(unit) != section_of(unit_);
-    if (started_) {
-      state_.clear_behind(unit_);
-      ++ended_;
+    const unsigned unit = at_.drawn;
+    at_.has_drawn = false;
+    const bool begins = !at_.started || section_of(unit) != section_of(at_.unit);
+    if (at_.started) {
+      state_.clear_behind(at_.unit);
+      ++at_.ended;
       // Nothing is left to report before the block waits, or ends.
       if (unit >= all || begins) {
-        state_.end(section_of(unit_), ended_);
-        ended_ = 0;
+        state_.end(section_of(at_.unit), at_.ended);
+        at_.ended = 0;
       }
     }
     if (unit >= all) return unit;
     if (begins && section_of(unit) >= 2) state_.wait_for_end(section_of(unit) - 2);
     if (begins && section_of(unit) >= 3) state_.wait_for_end(section_of(unit) - 3);
-    started_ = true;
-    unit_ = unit;
+    at_.started = true;
+    at_.unit = unit;
     return unit;
   }
   /// Draws the id of the next unit early, which hides the latency of the atomic. This cannot
   /// deadlock: a block scans its units in the order of their ids, and no unit waits for a later
   /// one. But other blocks may wait longer for a unit that has been drawn and has not started.
   LOOKBACK_DEVICE void draw() {
-    if (!has_drawn_) drawn_ = simt::fetch_increment(state_.next_unit);
-    has_drawn_ = true;
+    if (!at_.has_drawn) keep(ask());
+  }
+  /// draw() in two steps: the latency of the atomic passes between them.
+  LOOKBACK_DEVICE unsigned ask() const { return simt::fetch_increment(state_.next_unit); }
+  LOOKBACK_DEVICE void keep(unsigned drawn) {
+    at_.drawn = drawn;
+    at_.has_drawn = true;
   }
 
 private:
   LOOKBACK_DEVICE static unsigned section_of(unsigned unit) { return unit / State::section_units; }
   const State &state_;
-  bool started_ = false, has_drawn_ = false;
-  unsigned unit_ = 0, drawn_ = 0, ended_ = 0;
+  Progress at_;
 };
 
 } // namespace detail

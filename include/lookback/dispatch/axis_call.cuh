@@ -15,7 +15,7 @@ namespace detail {
 
 /// Columns: one kernel if every line is one row of its tree or less, another one if it is a few
 /// vectors; otherwise one more that clears the status words.
-template <class Rows, unsigned Section, unsigned Band>
+template <class Rows, int Threads, unsigned Section, unsigned Band>
 struct column_strategy {
   /// Scans the lines of `own`, a checked_axis(), by `problem`, or, if `storage` is null, writes to
   /// `bytes` the size of storage that this takes. It neither allocates nor synchronises. Refused
@@ -27,20 +27,20 @@ struct column_strategy {
     static_assert(exchange_of<T> == exchange_by::shuffle && !reads_initial<Problem>,
                   "lookback: scans along an axis on a GPU need a trivially copyable accumulator of "
                   "less than 512 bytes, and an initial value that the host knows");
-    using sizes = column_sizes<Problem>;
     using workspace_type = column_workspace<T, Section>;
     if constexpr (short_columns<Problem>::vectors > 0) {
       if (own.length <= short_columns<Problem>::length_at_most)
         return scan_short(storage, bytes, problem, own, launch);
     }
-    auto layout = column_layout::of<Problem>(own, Band);
+    auto layout = column_layout::of<Problem, Threads>(own, Band, aligned(problem));
     // A unit reads words of the rows of its tile that are before it.
     const std::int64_t in_tile = Problem::shape::tile_rows / layout.rows;
     if (layout.carries() && layout.band * in_tile > 2 * Section)
       layout.band = 2 * Section > in_tile ? 2 * Section / in_tile : 1;
     if (layout.units > INT_MAX) return launch.refuse(refusal::invalid_value);
+    const bool carries_rows = layout.template carries_rows<Problem>();
     temporary_memory sized;
-    if (layout.carries()) workspace_type(sized, layout, sizes::threads);
+    if (layout.carries()) workspace_type(sized, layout, carries_rows);
     const std::size_t needed = temporary_memory::bytes_for(sized.bytes());
     if (storage == nullptr) bytes = needed;
     if (bytes < needed) return launch.refuse(refusal::invalid_value);
@@ -48,24 +48,41 @@ struct column_strategy {
 
     const auto units = static_cast<std::uint64_t>(layout.units);
     if (!layout.carries()) {
-      enqueue<false>(problem, layout, column_state<T, Section>{}, units, launch);
+      enqueue<false, false>(problem, layout, column_state<T, Section>{}, units, launch);
     } else {
       temporary_memory memory(storage);
-      const workspace_type in(memory, layout, sizes::threads);
+      const workspace_type in(memory, layout, carries_rows);
       const std::size_t blocks = (in.zeroed_words - 1) / Rows::prepare_threads + 1;
       launch(prepare_kernel<no_initial>, block_shape{Rows::prepare_threads, 0},
              launch_grid{blocks < prepare_blocks ? blocks : prepare_blocks}, no_initial{}, 0u,
              in.zeroed, in.zeroed_words);
       const std::uint64_t resident = std::uint64_t{launch.multiprocessors()} * blocks_at_most;
-      enqueue<true>(problem, layout, in.state, units < resident ? units : resident, launch);
+      const std::uint64_t grid = units < resident ? units : resident;
+      if constexpr (column_sizes<Problem, Threads>::may_be_direct) {
+        if (layout.direct) {
+          enqueue<true, true>(problem, layout, in.state, grid, launch);
+          return launch.status();
+        }
+      }
+      enqueue<false, true>(problem, layout, in.state, grid, launch);
     }
     return launch.status();
   }
 
 private:
+  template <class Problem>
+  static bool aligned([[maybe_unused]] const Problem &problem) {
+    if constexpr (column_sizes<Problem, Threads>::own_columns > 1)
+      return (reinterpret_cast<std::uintptr_t>(problem.input) |
+              reinterpret_cast<std::uintptr_t>(problem.sink.output)) %
+                 4 ==
+             0;
+    else
+      return true;
+  }
   static_assert(Section >= 32, "a tile has up to 32 units of a strip");
   /// Of a multiprocessor. Blocks that have no room start when no unit is left.
-  static constexpr unsigned blocks_at_most = 8;
+  static constexpr unsigned blocks_at_most = 4;
   static constexpr std::size_t prepare_blocks = 4 * Rows::prepare_blocks_at_most;
 
   template <class Problem, class Launch>
@@ -83,24 +100,26 @@ private:
     return launch.status();
   }
 
-  template <bool Carries, class Problem, class Launch>
+  template <bool Direct, bool Carries, class Problem, class Launch>
   static void enqueue(const Problem &problem, const column_layout &layout,
                       const column_state<typename Problem::accumulator, Section> &state,
                       std::uint64_t blocks, Launch &launch) {
-    using sizes = column_sizes<Problem>;
-    constexpr std::size_t fixed = column_units<Problem, Carries, Section>::fixed_bytes;
-    static_assert(fixed + sizes::pairs * (sizes::row_bytes + sizes::slot_bytes) +
-                          sizes::pairs * std::size_t{2 * sizes::alignment} <=
-                      default_shared_bytes,
+    using sizes = column_sizes<Problem, Threads>;
+    constexpr int bytes_at_most =
+        rounded_up(static_cast<int>(sizeof(column_block)), sizes::alignment) +
+        (sizes::lanes * sizes::pairs + sizes::values_of_column * sizes::columns_at_most) *
+            static_cast<int>(sizeof(typename sizes::T)) +
+        sizes::pairs * (sizes::row_elements + 1) * sizes::slot_bytes +
+        (2 * sizes::pairs + 1) * sizes::alignment;
+    static_assert(bytes_at_most <= 64 * 1024,
                   "lookback: elements or accumulators of scans along an axis on a GPU are too "
                   "large");
-    launch(column_units_kernel<Problem, Carries, Section>,
-           block_shape{sizes::threads,
-                       fixed + static_cast<std::size_t>(layout.rows) * layout.row_pitch},
-           launch_grid{blocks}, problem, layout, state);
+    launch(column_units_kernel<Problem, Threads, Direct, Carries, Section>,
+           block_shape{Threads, static_cast<std::size_t>(layout.shared_bytes)},
+           launch_grid{blocks, residency::none, Carries}, problem, layout, state);
   }
 };
-using column_scans = column_strategy<measured_tuning, 1024, 16>;
+using column_scans = column_strategy<measured_tuning, 256, 1024, 128>;
 
 /// A scan along an axis: of rows, of lines that are columns, or of any other lines, which are
 /// columns one by one.

@@ -18,13 +18,24 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// What a block knows of its unit, in shared memory: one thread finds it for all.
+struct column_block {
+  drawn_progress progress;
+  unsigned unit;
+  column_unit here;
+  column_step step;
+};
+
 /// The lines, and how they are divided into units.
 struct column_layout {
   column_places input, output;
   std::int64_t outers, length, columns;
   int width, rows; // of a unit, at most
   int row_pitch;   // bytes between rows in shared memory
-  bool one_row;    // lines are one row at most, and rows of a unit have different outer indices
+  int values, aggregates, elements,
+      shared_bytes; // where these begin in shared memory, and its size
+  bool direct;      // elements go directly to registers
+  bool one_row;     // lines are one row at most, and rows of a unit have different outer indices
   std::int64_t strips_across; // strips that differ in their columns only
   std::int64_t strips;        // of the array
   std::int64_t steps;         // units of a strip
@@ -32,25 +43,22 @@ struct column_layout {
   std::int64_t tiles, groups; // of a line
   std::int64_t units;
 
-  template <class Problem>
-  static column_layout of(const axis &own, std::int64_t band_at_most) {
-    using sizes = column_sizes<Problem>;
-    const auto parts = [](std::int64_t all, std::int64_t part) { return (all - 1) / part + 1; };
+  /// `aligned`: whether the arrays begin at multiples of the columns of a thread.
+  template <class Problem, int Threads>
+  static column_layout of(const axis &own, std::int64_t band_at_most, bool aligned) {
+    using sizes = column_sizes<Problem, Threads>;
     column_layout all{};
     all.input = places(own, own.input), all.output = places(own, own.output);
     all.outers = own.outer, all.length = own.length, all.columns = own.inner;
     all.one_row = own.length <= sizes::row_elements;
-    std::int64_t widest = sizes::width_at_most;
-    if (all.one_row && own.outer < sizes::pairs / widest) widest = sizes::pairs / own.outer;
-    const std::int64_t balanced = parts(own.inner, parts(own.inner, widest)), // of vectors, if any
-        slots = own.input.length % sizes::vector_slots == 0 ||
-                        own.output.length % sizes::vector_slots == 0
-                    ? sizes::vector_slots
-                    : 1;
-    all.width = static_cast<int>(least(least(widest, own.inner), parts(balanced, slots) * slots));
+    all.direct = aligned && goes_direct<sizes>(own);
+    const int pairs = all.direct ? sizes::direct_pairs : sizes::pairs;
+    std::int64_t widest = all.direct ? sizes::direct_width : sizes::width_at_most;
+    if (all.one_row && own.outer < pairs / widest) widest = pairs / own.outer;
+    all.width = width_of<sizes>(own, widest, all.direct);
     all.strips_across = parts(own.inner, all.width);
     const std::int64_t rows = parts(own.length, sizes::row_elements), // of a line
-        fit = sizes::pairs / all.width;
+        fit = pairs / all.width;
     all.rows = 1;
     if (all.one_row) {
       all.rows = static_cast<int>(least(fit, own.outer));
@@ -64,6 +72,12 @@ struct column_layout {
         rounded_up(static_cast<int>(least<std::int64_t>(own.length, sizes::row_elements)) * line,
                    sizes::alignment) +
         rounded_up(line, sizes::alignment);
+    constexpr int T = static_cast<int>(sizeof(typename sizes::T));
+    all.values = rounded_up(static_cast<int>(sizeof(column_block)), sizes::alignment);
+    all.aggregates = all.values + (all.carries() ? all.width * sizes::values_of_column * T : 0);
+    all.elements =
+        rounded_up(all.aggregates + all.width * all.rows * sizes::lanes * T, sizes::alignment);
+    all.shared_bytes = all.elements + (all.direct ? 0 : all.rows * all.row_pitch);
     all.strips = all.strips_across * (all.one_row ? parts(own.outer, all.rows) : own.outer);
     all.steps = all.one_row ? 1 : parts(rows, all.rows);
     all.band = least(band_at_most, all.strips);
@@ -72,9 +86,43 @@ struct column_layout {
     all.units = multiply_add(all.strips, all.steps, 0);
     return all;
   }
-  bool carries() const { return !one_row; }
+  LOOKBACK_HOST_DEVICE bool carries() const { return !one_row; }
+  /// Whether a unit is less than a tile, so that units need the aggregates of earlier rows.
+  template <class Problem>
+  LOOKBACK_HOST_DEVICE bool carries_rows() const {
+    return carries() && rows < Problem::shape::tile_rows;
+  }
 
 private:
+  static std::int64_t parts(std::int64_t all, std::int64_t part) { return (all - 1) / part + 1; }
+
+  /// Whether elements go directly to registers: if the lines of several rows are wide, or consist
+  /// of segments of 64 bytes, and consist of whole sets of columns of a thread.
+  template <class Sizes>
+  static bool goes_direct(const axis &own) {
+    constexpr int together = Sizes::own_columns;
+    const auto whole = [](const axis::pitch &pitch) {
+      return pitch.length % together == 0 && pitch.outer % together == 0;
+    };
+    return Sizes::may_be_direct && own.length > Sizes::row_elements &&
+           (own.inner >= 2 * Sizes::direct_width || own.inner * Sizes::slot_bytes % 64 == 0) &&
+           own.inner % together == 0 && whole(own.input) && whole(own.output);
+  }
+  /// Columns of a unit: about the same number in each, of whole vectors, if memory has them.
+  template <class Sizes>
+  static int width_of(const axis &own, std::int64_t widest, bool direct) {
+    constexpr int vector = Sizes::vector_slots;
+    // Lines without gaps between them are contiguous, if a unit has all of them.
+    if (!direct && own.inner <= Sizes::columns_at_most && own.inner % vector != 0 &&
+        own.input.length == own.inner && own.output.length == own.inner)
+      return static_cast<int>(own.inner);
+    const bool in_vectors = own.input.length % vector == 0 || own.output.length % vector == 0;
+    const std::int64_t balanced = parts(own.inner, parts(own.inner, widest)),
+                       unit = in_vectors ? vector
+                              : direct   ? Sizes::own_columns
+                                         : 1;
+    return static_cast<int>(least(least(widest, own.inner), parts(balanced, unit) * unit));
+  }
   static column_places places(const axis &own, const axis::pitch &pitch) {
     if (!own.reverse) return {0, pitch.outer, pitch.length};
     return {(own.length - 1) * pitch.length, pitch.outer, -pitch.length};
@@ -82,78 +130,90 @@ private:
 };
 
 /// A block that scans units, with the carry if lines have several of them.
-template <class Problem, bool Carries, unsigned Section>
+template <class Problem, int Threads, bool Direct, bool Carries, unsigned Section>
 class column_units {
-  using sizes = column_sizes<Problem>;
+  using sizes = column_sizes<Problem, Threads>;
   using T = typename Problem::accumulator;
-  using tile = column_tile<Problem>;
-  using carry = column_carry<Problem, Section>;
+  using tile =
+      std::conditional_t<Direct, direct_columns<Problem, Threads>, column_tile<Problem, Threads>>;
+  using carry = column_carry<Problem, Threads, Section>;
   static constexpr int row_elements = sizes::row_elements;
 
 public:
   using state_type = column_state<T, Section>;
-  struct storage {
-    unsigned unit;
-    typename carry::storage carried;
-  };
-  /// Bytes before the unit's elements.
-  static constexpr std::size_t fixed_bytes =
-      Carries ? (sizeof(storage) + sizes::alignment - 1) / sizes::alignment * sizes::alignment : 0;
-
   LOOKBACK_DEVICE column_units(const Problem &problem, const column_layout &layout,
                                const state_type &state)
       : problem_(problem), layout_(layout), state_(state) {}
 
   LOOKBACK_DEVICE void run() {
+    auto *const memory = &simt::shared_memory<unsigned char>();
+    T *const values = reinterpret_cast<T *>(memory + layout_.values);
+    tile own(problem_, layout_.rows, layout_.width, layout_.row_pitch,
+             reinterpret_cast<T *>(memory + layout_.aggregates), memory + layout_.elements);
+    auto &block = simt::shared_memory<column_block>();
+    const bool leads = simt::thread_index() == 0;
+    if (leads) construct(block, column_block{});
     if constexpr (!Carries) {
-      scan_unit(simt::block_index(), [] {}); // there is a block for each
+      if (leads) block.here = find(simt::block_index(), block.step); // there is a block for each
+      simt::synchronize_block();                                     // mutant: column-found
+      scan_unit(block, own, values);
     } else {
+      simt::wait_for_previous_kernel(); // mutant: column-previous
       const auto all = static_cast<unsigned>(layout_.units);
-      auto &shared = simt::shared_memory<storage>();
-      drawn_units<state_type> units(state_);
       for (;;) {
-        if (simt::thread_index() == 0) shared.unit = units.next(all);
+        if (leads) {
+          block.unit = drawn(block).next(all);
+          if (block.unit < all) block.here = find(block.unit, block.step);
+        }
         simt::synchronize_block();
-        const unsigned unit = shared.unit;
-        if (unit >= all) return;
-        scan_unit(unit, [&] {
-          if (simt::thread_index() == 0) units.draw();
-        });
-        state_.clear_rows_behind(unit, all, sizes::threads);
+        if (block.unit >= all) return;
+        scan_unit(block, own, values);
+        if (own.leads() && layout_.carries_rows<Problem>())
+          state_.clear_rows_behind(block.unit, all, layout_.rows * layout_.width, own.pair());
         simt::synchronize_block(); // all words are cleared before the unit ends
       }
     }
   }
 
 private:
-  template <class Loading>
-  LOOKBACK_DEVICE void scan_unit(unsigned unit, Loading while_loading) {
-    auto *const memory = &simt::shared_memory<unsigned char>();
-    tile own(problem_, layout_.width, layout_.row_pitch, memory + fixed_bytes);
-    column_step step;
-    const column_unit here = find(unit, step);
+  LOOKBACK_DEVICE auto drawn(column_block &block) const {
+    return drawn_units<state_type, drawn_progress &>(state_, block.progress);
+  }
+
+  LOOKBACK_DEVICE void scan_unit(column_block &block, tile &own, [[maybe_unused]] T *values) {
+    const column_unit &here = block.here;
     const auto row_step = [&](const column_places &places) {
       return layout_.one_row ? places.outer : places.line * row_elements;
     };
     own.load(here, row_step(layout_.input), layout_.input.line);
-    while_loading();
     own.finish_load();
-    simt::synchronize_block(); // mutant: column-loaded
+    if constexpr (tile::is_staged) simt::synchronize_block(); // mutant: column-loaded
 
+    own.fold(here);
+    simt::synchronize_block(); // mutant: column-folded
     const int items = own.items(here);
-    typename tile::row_values values;
-    own.reduce(items, values);
-    maybe<T> prefix;
+    if (own.leads()) own.combine(items);
+    const auto store = [&](auto prefix) {
+      own.scan(here, prefix, row_step(layout_.output), layout_.output.line);
+      if constexpr (tile::is_staged) simt::synchronize_block(); // mutant: column-results
+      own.store(here, row_step(layout_.output), layout_.output.line);
+    };
     if constexpr (Carries) {
-      carry carried(problem_, state_, layout_.rows, layout_.width,
-                    simt::shared_memory<storage>().carried);
-      prefix = carried.prefix(step, own, items, values[network::lanes - 1]);
-    } else if constexpr (Problem::initial_type::exists) {
-      prefix.set(static_cast<T>(problem_.initial.value));
+      carry carried(problem_, state_, layout_.rows, layout_.width, values);
+      carried.find_prefixes(block.step, own, items);
+      unsigned next = 0;
+      if (simt::thread_index() == 0) next = drawn(block).ask();
+      store([&](int row, int column) { return carried.prefix(block.step, own, row, column); });
+      if (simt::thread_index() == 0) drawn(block).keep(next);
+    } else {
+      simt::synchronize_block(); // mutant: column-combined
+      store([&](int, int) {
+        maybe<T> prefix;
+        if constexpr (Problem::initial_type::exists)
+          prefix.set(static_cast<T>(problem_.initial.value));
+        return prefix;
+      });
     }
-    own.scan(items, prefix, values);
-    simt::synchronize_block(); // mutant: column-results
-    own.store(here, row_step(layout_.output), layout_.output.line);
   }
 
   /// The place of a unit.
@@ -209,12 +269,23 @@ private:
   const state_type &state_;
 };
 
-template <class Problem, bool Carries, unsigned Section>
-LOOKBACK_KERNEL((column_sizes<Problem>::threads), 6)
+/// Blocks of a multiprocessor. If more have room, elements that have just been asked for are
+/// spilled, and each load waits for the one before (share of a copy's speed, 65536 x 1024, H100:
+/// direct f32 0.47 with four and 0.84 with three, bf16 0.68 with three and 0.70 with two).
+template <class Problem, int Threads, bool Direct>
+struct column_blocks {
+  using sizes = column_sizes<Problem, Threads>;
+  static constexpr bool wide = sizeof(typename Problem::accumulator) > 4;
+  static constexpr int direct = wide || sizes::own_columns > 1 ? 2 : 3, staged = wide ? 3 : 4,
+                       count = Direct ? direct : staged;
+};
+
+template <class Problem, int Threads, bool Direct, bool Carries, unsigned Section>
+LOOKBACK_KERNEL(Threads, (column_blocks<Problem, Threads, Direct>::count))
 column_units_kernel(
     LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER column_layout layout,
     LOOKBACK_KERNEL_PARAMETER column_state<typename Problem::accumulator, Section> state) {
-  column_units<Problem, Carries, Section>(problem, layout, state).run();
+  column_units<Problem, Threads, Direct, Carries, Section>(problem, layout, state).run();
 }
 
 /// The state of units that carry, in temporary memory.
@@ -222,14 +293,16 @@ template <class T, unsigned Section>
 struct column_workspace {
   using state_type = column_state<T, Section>;
 
-  column_workspace(temporary_memory &memory, const column_layout &layout, int threads) {
+  column_workspace(temporary_memory &memory, const column_layout &layout, bool carries_rows) {
     using status_words = tile_status<T>;
     const auto words = [&](std::int64_t parts) {
       return static_cast<std::size_t>(parts > 1 ? layout.strips * parts * layout.width : 0);
     };
     const auto units = static_cast<std::uint64_t>(layout.units);
     const status_bytes of_rows = status_words::bytes(
-        (units < state_type::ring_units ? units : state_type::ring_units) * threads);
+        !carries_rows ? 0
+                      : (units < state_type::ring_units ? units : state_type::ring_units) *
+                            static_cast<std::size_t>(layout.rows * layout.width));
     const status_bytes of_tiles = status_words::bytes(words(layout.tiles)),
                        of_groups = status_words::bytes(words(layout.groups));
     const std::size_t before = memory.bytes();

@@ -4,6 +4,7 @@
 // without shared memory.
 #pragma once
 
+#include <lookback/block/network_so_far.cuh>
 #include <lookback/core/axis.cuh>
 #include <lookback/core/problem.cuh>
 
@@ -59,7 +60,9 @@ private:
   LOOKBACK_DEVICE void scan(Input from, std::ptrdiff_t step, Output to,
                             std::ptrdiff_t output_step) const {
     auto op = problem_.op;
-    network_so_far before;
+    // Further steps of the network change later lanes only.
+    network_so_far<T, vectors, 3> before;
+    static_assert(vectors <= 8, "the vectors of a column need at most 3 of the network's steps");
     LOOKBACK_UNROLL
     for (int first = 0; first < vectors; first += at_once) {
       if (first * E >= length_) break;
@@ -86,28 +89,6 @@ private:
       }
     }
   }
-
-  /// The network of a row, one lane after the other. Lanes are constants after inlining, so that
-  /// the values of lanes that are still needed are in registers.
-  class network_so_far {
-  public:
-    /// The next lane, whose aggregate is `value`.
-    template <class Operator>
-    LOOKBACK_DEVICE void append(int lane, const T &value, Operator &op) {
-      construct(values_[0][lane], value);
-      LOOKBACK_UNROLL
-      for (int s = 0; s < steps; ++s)
-        construct(values_[s + 1][lane],
-                  network::value<T>(values_[s], lane, 1 << s, op)); // mutant: short-network
-    }
-    LOOKBACK_DEVICE const T &through(int lane) const { return values_[steps][lane]; }
-
-  private:
-    static constexpr int steps = 3; // further steps change later lanes only
-    static_assert(vectors <= 1 << steps,
-                  "the vectors of a column need at most 3 of the network's 5 steps");
-    uninitialized_array<T, vectors> values_[steps + 1]; // before each step, and after all
-  };
 
   const Problem &problem_;
   const axis &lines_;

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Adjacent lines (columns) in shared memory. A unit of work has `width` adjacent columns, and one
 // or several rows of the tree (core/tree.cuh) of each: 32 vectors, which are 32 E elements of the
-// column. Each thread has one row of one column. Adjacent threads have adjacent columns, in memory
-// and in shared memory, so no transposition is needed; the network of the row is evaluated in the
-// thread's registers.
+// column. A row of one column is a *pair*. Each pair has several threads, and each of these every
+// so many-th vector of it. Adjacent threads have adjacent columns, in memory and in shared memory,
+// so no transposition is needed.
+//
+//   load                      elements, to shared memory
+//   fold                      V of each vector, by all threads
+//   combine                   the network of each row over its vectors, by one thread a pair
+//   (the carry)               the prefix of each row
+//   scan                      results in the place of the elements, by all threads
+//   store
 #pragma once
 
 #include <lookback/block/network.cuh>
+#include <lookback/block/network_so_far.cuh>
 #include <lookback/block/transfer.cuh>
 #include <lookback/core/problem.cuh>
 
@@ -21,29 +29,53 @@ constexpr Int least(Int a, Int b) {
 constexpr int most(int a, int b) { return a > b ? a : b; }
 constexpr int rounded_up(int a, int unit) { return (a + unit - 1) / unit * unit; }
 
-/// Sizes of units that depend on the types only. Up to 32 KiB of elements: every architecture has
-/// room for them without opting in.
-template <class Problem>
+/// Sizes of units that depend on the types only.
+template <class Problem, int Threads>
 struct column_sizes {
   using T = typename Problem::accumulator;
   using item = typename Problem::item;
   using stored = typename Problem::stored;
   using shape = typename Problem::shape;
-  static constexpr int threads = 64;
-  static constexpr int alignment = most(16, most(alignof(item), alignof(stored)));
+  static constexpr int threads = Threads;
+  static constexpr int alignment = most(most(16, alignof(T)), most(alignof(item), alignof(stored)));
   /// Bytes of an element in shared memory, where its result replaces it.
   static constexpr int slot_bytes =
       rounded_up(most(sizeof(item), sizeof(stored)), most(alignof(item), alignof(stored)));
   static constexpr int row_elements = shape::row_elements;
-  static constexpr int row_bytes = row_elements * slot_bytes;
-  /// Pairs of a row and a column in a unit, at most: each has a thread.
-  static constexpr int pairs =
-      most(1, least(threads, (slot_bytes <= 128 ? 32768 : 16384) / row_bytes));
-  /// Columns of a unit, at most: 128 bytes of elements, 64 if they are narrow, and 12 KiB of
-  /// accumulators, of which a column has 32.
-  static constexpr int width_at_most =
-      most(1, least(least(pairs, most(4, (slot_bytes >= 4 ? 128 : 64) / slot_bytes)),
-                    12288 / (32 * static_cast<int>(sizeof(T)))));
+  /// The aggregates of a pair's vectors, and its prefix. Odd, so that adjacent pairs have them in
+  /// different banks.
+  static constexpr int lanes = network::lanes + 1;
+  /// Accumulators of the carry for each column of a unit: the rows of a tile, the tiles of a group,
+  /// and a prefix. Odd, for the same reason.
+  static constexpr int values_of_column = shape::tile_rows + network::lanes + 1;
+  /// Bytes of a pair: its elements, and these.
+  static constexpr int pair_bytes = row_elements * slot_bytes + lanes * static_cast<int>(sizeof(T));
+  /// Pairs of a unit, at most. 72 of 512 bytes for 256 threads: two rows of 33 to 36 columns.
+  static constexpr int pairs = most(1, least(Threads * 9 / 32, 51 * 1024 / pair_bytes));
+  /// Columns of a unit, at most: 10 KiB of accumulators of the carry.
+  static constexpr int columns_at_most =
+      most(1, least(pairs, 10240 / (values_of_column * static_cast<int>(sizeof(T)))));
+  /// Adjacent columns of a thread whose elements are in registers: those in 4 bytes.
+  static constexpr int own_columns =
+      std::is_pointer<typename Problem::input_type>::value &&
+              std::is_pointer<typename Problem::output_type>::value &&
+              std::is_trivially_copyable<item>::value &&
+              std::is_trivially_copyable<stored>::value && sizeof(item) == sizeof(stored) &&
+              slot_bytes < 4 && 4 % slot_bytes == 0 && shape::vector_elements * slot_bytes == 16
+          ? 4 / slot_bytes
+          : 1;
+  /// Vectors of each, in 32 registers.
+  static constexpr int own_vectors =
+      own_columns > 1 ? 32 / shape::vector_elements
+      : sizeof(item)<4 || sizeof(item)> 16
+          ? 1
+          : 32 / (shape::vector_elements * (rounded_up(static_cast<int>(sizeof(item)), 4) / 4));
+  /// Whether elements can go directly to registers, and the pairs and columns of such units.
+  static constexpr bool may_be_direct = (own_columns > 1 || own_vectors >= 4) && sizeof(T) <= 16;
+  static constexpr int direct_pairs = Threads * own_vectors * own_columns / network::lanes,
+                       direct_width = least(direct_pairs, most(4, 128 / slot_bytes));
+  /// The same, if lines of the array have more: 128 bytes of elements.
+  static constexpr int width_at_most = least(columns_at_most, most(4, 128 / slot_bytes));
   /// Elements in 16 bytes, if elements can be copied in vectors of that size; otherwise 1.
   static constexpr int vector_slots = 16 % slot_bytes == 0 ? 16 / slot_bytes : 1;
 };
@@ -109,42 +141,117 @@ private:
   piece_place place_;
 };
 
+/// Threads and rows of a unit. A *pair* is one row of one column.
+template <class Problem, int Threads>
+class column_rows {
+public:
+  using sizes = column_sizes<Problem, Threads>;
+  using T = typename Problem::accumulator;
+  static constexpr int vectors = network::lanes;
+
+  /// `rows`, `width`: of every unit. `threads`: of a pair. `aggregates`: (rows, width,
+  /// sizes::lanes).
+  LOOKBACK_DEVICE column_rows(const Problem &problem, int rows, int width, int threads,
+                              T *aggregates)
+      : problem_(problem), width_(width), pair_(simt::thread_index() % (rows * width)),
+        first_(simt::thread_index() / (rows * width)), threads_(threads), row_(pair_ / width),
+        column_(pair_ % width), all_(aggregates), aggregates_(aggregates + pair_ * sizes::lanes) {}
+
+  /// The row and the column of this thread, and their index.
+  LOOKBACK_DEVICE int row() const { return row_; }
+  LOOKBACK_DEVICE int column() const { return column_; }
+  LOOKBACK_DEVICE int pair() const { return pair_; }
+  /// Whether this is the first thread of its row and column.
+  LOOKBACK_DEVICE bool leads() const { return first_ == 0; }
+  /// Threads of the pair, and which of them this is.
+  LOOKBACK_DEVICE int threads() const { return threads_; }
+  LOOKBACK_DEVICE int index() const { return first_; }
+  /// Whether this is the second thread of its pair, or the only one.
+  LOOKBACK_DEVICE bool is_second() const { return threads_ > 1 ? first_ == 1 : first_ == 0; }
+  /// Elements of this thread's row and column, 0 if there are none, or if there is no vector for
+  /// this thread.
+  LOOKBACK_DEVICE int items(const column_unit &unit) const {
+    return first_ < threads_ ? items(unit, row_, column_) : 0;
+  }
+
+  /// The network over the row's vectors, by the thread that leads().
+  LOOKBACK_DEVICE void combine(int items) const {
+    auto op = problem_.op;
+    if (in_registers && items == sizes::row_elements) {
+      // The values after four steps are those of the lanes below 16, which are there already when
+      // the others need them for the last step.
+      network_so_far<T, vectors, network::steps - 1> so_far;
+      constexpr int half = vectors / 2;
+      LOOKBACK_UNROLL
+      for (int v = 0; v < vectors; ++v) {
+        so_far.append(v, aggregates_[v], op);
+        construct(aggregates_[v],
+                  v < half ? so_far.through(v)
+                           : static_cast<T>(op(aggregates_[v - half], so_far.through(v))));
+      }
+      return;
+    }
+    const int full = items / Problem::shape::vector_elements;
+    for (int distance = 1; distance < full; distance *= 2)
+      for (int v = full - 1; v >= distance; --v)
+        construct(aggregates_[v], network::combined<T>(aggregates_, v, distance, op));
+  }
+  /// The aggregate of this thread's row, which is full.
+  LOOKBACK_DEVICE const T &aggregate() const { return aggregates_[vectors - 1]; }
+  /// The place of the prefix of a row.
+  LOOKBACK_DEVICE T &prefix(int row, int column) const {
+    return all_[(row * width_ + column) * sizes::lanes + vectors];
+  }
+
+protected:
+  /// Elements of a row and column of the unit, 0 if there are none.
+  LOOKBACK_DEVICE static int items(const column_unit &unit, int row, int column) {
+    if (row >= unit.rows || column >= unit.columns) return 0;
+    return row + 1 == unit.rows ? unit.last_items : unit.row_items;
+  }
+  /// Whether the network of a full row has its values in registers.
+  static constexpr bool in_registers = sizeof(T) <= 8;
+
+  const Problem &problem_;
+  const int width_, pair_, first_, threads_; // threads of the pair, and which of them this is
+  const int row_, column_;
+  T *const all_, *const aggregates_; // of all pairs, and of this one
+};
+
 /// A unit in shared memory: element i of column c of row r is slot r * row_pitch + i * width + c,
-/// where row_pitch is given in bytes.
-template <class Problem>
-class column_tile {
-  using sizes = column_sizes<Problem>;
+/// where row_pitch is given in bytes. A thread has every so many-th vector of its pair.
+template <class Problem, int Threads>
+class column_tile : public column_rows<Problem, Threads> {
+  using base = column_rows<Problem, Threads>;
+  using sizes = typename base::sizes;
   using T = typename Problem::accumulator;
   using item = typename Problem::item;
   using stored = typename Problem::stored;
   using input_type = typename Problem::input_type;
   using output_type = typename Problem::output_type;
-  static constexpr int E = Problem::shape::vector_elements, slot = sizes::slot_bytes,
-                       vectors = network::lanes;
+  static constexpr int E = Problem::shape::vector_elements, slot = sizes::slot_bytes;
+  using base::aggregates_;
+  using base::first_;
+  using base::problem_;
+  using base::threads_;
+  using base::width_;
   template <class Iterator, class Value>
   static constexpr bool
       moves_vectors = std::is_pointer<Iterator>::value &&std::is_trivially_copyable<Value>::value &&
                       sizeof(Value) == slot && 16 % slot == 0;
 
 public:
-  /// Aggregates of a row's vectors, after reduce(): V of the tree.
-  using row_values = uninitialized_array<T, vectors>;
-
-  LOOKBACK_DEVICE column_tile(const Problem &problem, int width, int row_pitch, unsigned char *room)
-      : problem_(problem), width_(width), row_pitch_(row_pitch), room_(room),
-        row_(simt::thread_index() / width), column_(simt::thread_index() % width) {}
-
-  /// The row and the column of this thread.
-  LOOKBACK_DEVICE int row() const { return row_; }
-  LOOKBACK_DEVICE int column() const { return column_; }
-  /// Elements of this thread's row, 0 if it has none.
-  LOOKBACK_DEVICE int items(const column_unit &unit) const {
-    if (row_ >= unit.rows || column_ >= unit.columns) return 0;
-    return row_ + 1 == unit.rows ? unit.last_items : unit.row_items;
-  }
+  static constexpr bool is_staged = true;
+  /// `room`: the elements.
+  LOOKBACK_DEVICE column_tile(const Problem &problem, int rows, int width, int row_pitch,
+                              T *aggregates, unsigned char *room)
+      : base(problem, rows, width, Threads / (rows * width), aggregates), row_pitch_(row_pitch),
+        line_bytes_(width * slot), room_(room),
+        slots_(room + base::row_ * row_pitch + base::column_ * slot) {}
 
   /// Starts to load the unit; finish_load() and a barrier complete it.
-  LOOKBACK_DEVICE void load(const column_unit &unit, std::int64_t row_step, std::int64_t step) {
+  LOOKBACK_DEVICE void load(const column_unit &unit, std::int64_t row_step,
+                            std::int64_t step) const {
     const auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input);
     if constexpr (moves_vectors<input_type, item>) {
       if (by_vectors(from, unit, row_step, step))
@@ -172,28 +279,27 @@ public:
   }
   LOOKBACK_DEVICE static void finish_load() { simt::wait_for_copies(); }
 
-  /// Reduces this thread's row of `items` elements. If the row is full, the last of `values` is its
-  /// aggregate.
-  LOOKBACK_DEVICE void reduce(int items, row_values &values) const {
-    if constexpr (in_registers) {
-      if (items == sizes::row_elements) reduce_row<true>(items, values);
-    } else {
-      reduce_row<false>(items, values);
-    }
+  /// Reduces every full vector of this thread. A barrier must follow.
+  LOOKBACK_DEVICE void fold(const column_unit &unit) const {
+    const int full = base::items(unit) / E;
+    int v = first_;
+    for (; v + (at_once - 1) * threads_ < full; v += at_once * threads_) fold_vectors<at_once>(v);
+    if constexpr (at_once > 1)
+      for (; v < full; v += threads_) fold_vectors<1>(v);
   }
-  /// Replaces the elements of this thread's row by their results. `prefix`: (G . T) . R of the row.
-  LOOKBACK_DEVICE void scan(int items, const maybe<T> &prefix, const row_values &values) const {
-    if constexpr (in_registers) {
-      if (LOOKBACK_LIKELY(items == sizes::row_elements)) {
-        scan_row<true>(items, prefix, values);
-      } else if (items > 0) {
-        row_values own;
-        reduce_row<false>(items, own);
-        scan_row<false>(items, prefix, own);
-      }
-    } else {
-      scan_row<false>(items, prefix, values);
-    }
+  /// Replaces the elements of this thread's vectors by their results. `prefix_of(row, column)`:
+  /// (G . T) . R of a row.
+  template <class Prefix>
+  LOOKBACK_DEVICE void scan(const column_unit &unit, Prefix prefix_of, std::int64_t,
+                            std::int64_t) const {
+    const int items = base::items(unit);
+    if (items == 0) return;
+    const maybe<T> prefix = prefix_of(base::row_, base::column_);
+    int v = first_;
+    for (; (v + (at_once - 1) * threads_) * E + E <= items; v += at_once * threads_)
+      scan_vectors<at_once>(v, E, prefix);
+    for (; v * E < items; v += threads_)
+      scan_vectors<1>(v, items - v * E < E ? items - v * E : E, prefix);
   }
 
   /// Stores the results of the unit.
@@ -255,76 +361,202 @@ private:
     for (; own.exists(); own.next()) move(own.place());
   }
 
-  LOOKBACK_DEVICE unsigned char *slots_of_row() const {
-    return room_ + row_ * row_pitch_ + column_ * slot;
-  }
-  LOOKBACK_DEVICE item read(const unsigned char *slots, int i) const {
-    return *reinterpret_cast<const item *>(slots + i * width_ * slot);
-  }
+  /// Vectors of which a thread reads the elements at once.
+  static constexpr int at_once = E >= 8 || sizeof(item) > 16 ? 1 : E == 1 ? 4 : 8 / E;
 
-  /// Elements that a thread reads at once.
-  static constexpr int vectors_at_once = E >= 16 || sizeof(item) > 16 ? 1 : 16 / E;
-  /// Whether full rows have code of their own, unrolled, with values in registers. That code is
-  /// long. Other rows are scanned by loops, with values in local memory.
-  static constexpr bool in_registers = sizeof(T) <= 8 && E <= 8;
-
-  template <bool Full>
-  LOOKBACK_DEVICE void reduce_row(int items, row_values &values) const {
-    [[maybe_unused]] constexpr int together = Full ? vectors : 1;
-    const unsigned char *const slots = slots_of_row();
+  /// Reduces `Count` vectors of this thread from vector `first` on.
+  template <int Count>
+  LOOKBACK_DEVICE void fold_vectors(int first) const {
     auto op = problem_.op;
-    const int full = Full ? vectors : items / E;
-    LOOKBACK_UNROLL_BY(together)
-    for (int first = 0; first < vectors; first += vectors_at_once) {
-      LOOKBACK_UNROLL
-      for (int v = first; v < first + vectors_at_once; ++v)
-        if (v < full)
-          construct(values[v],
-                    fold_vector<E, T>([&](int k) -> item { return read(slots, v * E + k); }, op));
+    uninitialized_array<item, Count * E> own;
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count * E; ++i)
+      construct(own[i], *slot_of<const item>(first + i / E * threads_, i % E));
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count; ++i)
+      construct(aggregates_[first + i * threads_],
+                fold_vector<E, T>([&](int k) -> const item & { return own[i * E + k]; }, op));
+  }
+  /// Scans `Count` vectors of this thread from vector `first` on, of each `count` elements.
+  template <int Count>
+  LOOKBACK_DEVICE void scan_vectors(int first, int count, const maybe<T> &prefix) const {
+    auto op = problem_.op;
+    // All are read before the first result is written: the compiler must assume that a result may
+    // overwrite an element that it reads later.
+    uninitialized_array<item, Count * E> own;
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count * E; ++i)
+      if (Count > 1 || i < count)
+        construct(own[i], *slot_of<const item>(first + i / E * threads_, i % E));
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      const int v = first + i * threads_;
+      maybe<T> before = prefix;
+      if (v > 0) before.append(op, aggregates_[v - 1]);
+      scan_vector<Problem::inclusive, E, false>(
+          before, Count > 1 ? E : count, [&](int k) -> const item & { return own[i * E + k]; }, op,
+          [&](int k, const T &scanned, const item &x) {
+            construct(*slot_of<stored>(v, k),
+                      static_cast<stored>(problem_.sink.project(scanned, x)));
+          });
     }
-    LOOKBACK_UNROLL_BY(together)
-    for (int distance = 1; distance < vectors; distance *= 2) {
-      LOOKBACK_UNROLL_BY(together)
-      for (int v = vectors - 1; v > 0; --v) // downwards: the operands are of the step before
-        if (v >= distance && v < full)
-          construct(values[v], static_cast<T>(op(values[v - distance], values[v])));
+  }
+  /// The place of element k of vector v of this thread's row.
+  template <class Value>
+  LOOKBACK_DEVICE Value *slot_of(int v, int k) const {
+    return reinterpret_cast<Value *>(slots_ + (v * E + k) * line_bytes_);
+  }
+
+  const int row_pitch_, line_bytes_;
+  unsigned char *const room_, *const slots_; // of the unit, and of the pair
+};
+
+/// A unit whose elements go from memory to registers and back. A thread has some consecutive
+/// vectors of a row, of one column or of those in 4 bytes.
+template <class Problem, int Threads>
+class direct_columns : public column_rows<Problem, Threads> {
+  using base = column_rows<Problem, Threads>;
+  using sizes = typename base::sizes;
+  using T = typename Problem::accumulator;
+  using item = typename Problem::item;
+  using stored = typename Problem::stored;
+  static constexpr int E = Problem::shape::vector_elements, own_vectors = sizes::own_vectors,
+                       columns = sizes::own_columns, own_lines = own_vectors * E;
+  using pack = std::conditional_t<columns == 1, item, simt::vector_words<4>>;
+  using base::problem_;
+
+public:
+  static constexpr bool is_staged = false;
+  LOOKBACK_DEVICE direct_columns(const Problem &problem, int rows, int width, int, T *aggregates,
+                                 unsigned char *)
+      : base(problem, rows, width, Threads / (rows * width), aggregates),
+        begin_(simt::thread_index() / (rows * width / columns) * own_vectors),
+        row_(simt::thread_index() % (rows * width / columns) / (width / columns)),
+        column_(simt::thread_index() % (rows * width / columns) % (width / columns) * columns),
+        own_aggregates_(aggregates + (row_ * width + column_) * sizes::lanes) {}
+
+  /// Loads this thread's elements.
+  LOOKBACK_DEVICE void load(const column_unit &unit, std::int64_t row_step, std::int64_t step) {
+    auto from = problem_.input + place(unit.input, row_step, step);
+    const auto distance = static_cast<std::ptrdiff_t>(step);
+    const int items = own_items(unit);
+    if (LOOKBACK_LIKELY(items == sizes::row_elements)) {
+      LOOKBACK_UNROLL
+      for (int i = 0; i < own_lines; ++i) {
+        fetch(own_[i], from);
+        from = from + distance;
+      }
+    } else if (items > 0) {
+      // The last one again if there are no more: otherwise the compiler keeps the registers' old
+      // values.
+      LOOKBACK_UNROLL
+      for (int i = 0; i < own_lines; ++i) {
+        fetch(own_[i], from);
+        if (begin_ * E + i + 1 < items) from = from + distance;
+      }
+    }
+  }
+  LOOKBACK_DEVICE static void finish_load() {}
+
+  /// Reduces every full vector of this thread. A barrier must follow.
+  LOOKBACK_DEVICE void fold(const column_unit &unit) const {
+    auto op = problem_.op;
+    const int items = own_items(unit);
+    LOOKBACK_UNROLL
+    for (int c = 0; c < columns; ++c) {
+      LOOKBACK_UNROLL
+      for (int i = 0; i < own_vectors; ++i)
+        if ((begin_ + i) * E + E <= items)
+          construct(own_aggregates_[c * sizes::lanes + begin_ + i],
+                    fold_vector<E, T>([&](int k) { return element(i * E + k, c); }, op));
     }
   }
 
+  /// Stores the results of this thread's elements. `prefix_of(row, column)`: (G . T) . R of a row.
+  template <class Prefix>
+  LOOKBACK_DEVICE void scan(const column_unit &unit, Prefix prefix_of, std::int64_t row_step,
+                            std::int64_t step) const {
+    const int items = own_items(unit);
+    if (items == 0) return;
+    maybe<T> prefixes[columns];
+    LOOKBACK_UNROLL
+    for (int c = 0; c < columns; ++c) prefixes[c] = prefix_of(row_, column_ + c);
+    if (LOOKBACK_LIKELY(items == sizes::row_elements))
+      scan_vectors<true>(items, prefixes, unit, row_step, step);
+    else
+      scan_vectors<false>(items, prefixes, unit, row_step, step);
+  }
+  LOOKBACK_DEVICE static void store(const column_unit &, std::int64_t, std::int64_t) {}
+
+private:
+  /// Elements of this thread's row, or 0 if none of them is this thread's.
+  LOOKBACK_DEVICE int own_items(const column_unit &unit) const {
+    const int items = begin_ < network::lanes ? base::items(unit, row_, column_) : 0;
+    return begin_ * E < items ? items : 0;
+  }
+  /// The index of this thread's first element.
+  LOOKBACK_DEVICE std::ptrdiff_t place(std::int64_t unit, std::int64_t row_step,
+                                       std::int64_t step) const {
+    return static_cast<std::ptrdiff_t>(unit + row_ * row_step + column_ + begin_ * E * step);
+  }
+  template <class Iterator>
+  LOOKBACK_DEVICE static void fetch(pack &to, const Iterator &from) {
+    if constexpr (columns == 1)
+      construct(to, static_cast<item>(from[0]));
+    else
+      to = simt::load_vector<4>(from);
+  }
+  LOOKBACK_DEVICE item element(int i, int column) const {
+    if constexpr (columns == 1) {
+      return own_[i];
+    } else {
+      uninitialized_array<item, columns> items;
+      std::memcpy(static_cast<void *>(&items[0]), &own_[i], 4);
+      return items[column];
+    }
+  }
   template <bool Full>
-  LOOKBACK_DEVICE void scan_row(int items, const maybe<T> &prefix, const row_values &values) const {
-    [[maybe_unused]] constexpr int together = Full ? vectors : 1;
-    unsigned char *const slots = slots_of_row();
+  LOOKBACK_DEVICE void scan_vectors(int items, const maybe<T> *prefixes, const column_unit &unit,
+                                    std::int64_t row_step, std::int64_t step) const {
     auto op = problem_.op;
-    LOOKBACK_UNROLL_BY(together)
-    for (int first = 0; first < vectors; first += vectors_at_once) {
-      // All are read before the first result is written: the compiler must assume that a result may
-      // overwrite an element that it reads later.
-      uninitialized_array<item, vectors_at_once * E> own;
+    auto to = problem_.sink.output + place(unit.output, row_step, step);
+    LOOKBACK_UNROLL
+    for (int i = 0; i < own_vectors; ++i) {
+      const int v = begin_ + i, left = items - v * E;
+      if (!Full && left <= 0) continue;
+      uninitialized_array<stored, E * columns> results;
       LOOKBACK_UNROLL
-      for (int i = 0; i < vectors_at_once * E; ++i)
-        if (Full || first * E + i < items) construct(own[i], read(slots, first * E + i));
-      LOOKBACK_UNROLL
-      for (int i = 0; i < vectors_at_once; ++i) {
-        const int v = first + i, left = items - v * E;
-        if (!Full && left <= 0) continue;
-        maybe<T> before = prefix;
-        if (v > 0) before.append(op, values[v - 1]);
+      for (int c = 0; c < columns; ++c) {
+        maybe<T> before = prefixes[c];
+        if (v > 0) before.append(op, own_aggregates_[c * sizes::lanes + v - 1]);
         scan_vector<Problem::inclusive, E, false>(
-            before, Full || left > E ? E : left,
-            [&](int k) -> const item & { return own[i * E + k]; }, op,
+            before, Full || left > E ? E : left, [&](int k) { return element(i * E + k, c); }, op,
             [&](int k, const T &scanned, const item &x) {
-              construct(*reinterpret_cast<stored *>(slots + (v * E + k) * width_ * slot),
-                        static_cast<stored>(problem_.sink.project(scanned, x)));
+              const auto result = static_cast<stored>(problem_.sink.project(scanned, x));
+              if constexpr (columns == 1) {
+                to[0] = result;
+                to = to + static_cast<std::ptrdiff_t>(step);
+              } else {
+                construct(results[k * columns + c], result);
+              }
             });
+      }
+      if constexpr (columns > 1) {
+        LOOKBACK_UNROLL
+        for (int k = 0; k < E; ++k) {
+          if (!Full && k >= left) continue;
+          simt::vector_words<4> words;
+          std::memcpy(&words, static_cast<const void *>(&results[k * columns]), 4);
+          simt::store_vector<4>(to, words);
+          to = to + static_cast<std::ptrdiff_t>(step);
+        }
       }
     }
   }
 
-  const Problem &problem_;
-  const int width_, row_pitch_; // elements, bytes
-  unsigned char *const room_;
-  const int row_, column_;
+  const int begin_, row_, column_; // the first vector, and where it is
+  T *const own_aggregates_;        // of the row and column, then of the next column
+  uninitialized_array<pack, own_lines> own_;
 };
 
 } // namespace detail
