@@ -306,9 +306,9 @@ struct tuned_on_h200 {
     // the same for any number of rows. (Two words a lane and row leave no registers for this.)
     static constexpr bool in_teams = selecting || placing;
     static constexpr int item_bytes = sizeof(typename Problem::item);
-    // Measured: four teams are slower for items of 2 bytes and for partitions.
-    static constexpr bool two_teams =
-        sizeof(lane_state<Problem>) > 4 || item_bytes == 2 || Problem::sink_type::places_rejected;
+    // Measured: four teams are slower for small items and for partitions.
+    static constexpr bool two_teams = sizeof(lane_state<Problem>) > 4 ||
+                                      sizeof(stored) <= 2 || Problem::sink_type::places_rejected;
     static constexpr int scanning_teams = !in_teams ? 1 : two_teams ? 2 : 4;
     static constexpr int depth_at_most = stages - spare;
     static constexpr int wanted = loads && sizeof(T) > 4 ? 5 : tiles_for(wanted_depth);
