@@ -73,9 +73,8 @@ public:
   static constexpr int lines = block_warps / Warps; // of a block
   static constexpr int threads = block_warps * simt::warp_threads;
   static constexpr std::int64_t length_at_most = std::int64_t{Warps} * rows * shape::row_elements;
-  static constexpr bool possible =
-      shape::tile_rows >= Warps * rows &&
-      lane_vector<typename Problem::item, shape::vector_elements>::packed;
+  using vector = lane_vector<typename Problem::item, shape::vector_elements>;
+  static constexpr bool possible = vector::packed && shape::tile_rows >= Warps * rows;
   struct storage {
     uninitialized_array<T, shape::tile_rows> row_aggregates[lines];
   };
