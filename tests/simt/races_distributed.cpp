@@ -219,7 +219,7 @@ void check_segments(test::trial &one, std::size_t n) {
 }
 
 /// By key, over the keys or not: the bits of one scan of the whole.
-void check_sums_by_key(test::trial &one, std::size_t groups) {
+[[maybe_unused]] void check_sums_by_key(test::trial &one, std::size_t groups) {
   const test::tree_sizes size(sizeof(double), sizeof(double));
   const std::size_t n = one.random() % (groups * size.group + 1);
   const auto cuts = random_cuts(one, size, n, 1 + static_cast<int>(one.random() % 5));
