@@ -11,6 +11,14 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
+/// Offsets at equal distances: first + l * step.
+struct stepped_offsets {
+  using value_type = std::int64_t;
+  using difference_type = std::ptrdiff_t;
+  std::int64_t first, step;
+  LOOKBACK_HOST_DEVICE std::int64_t operator[](std::int64_t l) const { return first + l * step; }
+};
+
 /// The results of a segment have the indices of its items.
 struct same_offsets {};
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <lookback/arch/device_memory.cuh>
+#include <lookback/core/offset_segments.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/scan_tile.cuh>
 #include <lookback/tile/vector_loads.cuh>
@@ -13,14 +14,6 @@
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
-
-/// Where line l begins: first + l * step.
-struct stepped_offsets {
-  using value_type = std::int64_t;
-  using difference_type = std::ptrdiff_t;
-  std::int64_t first, step;
-  LOOKBACK_HOST_DEVICE std::int64_t operator[](std::int64_t l) const { return first + l * step; }
-};
 
 /// A warp's rows of a line in registers, in the role of a tile's source.
 template <class Problem, int Count>
