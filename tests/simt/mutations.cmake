@@ -7,18 +7,22 @@
 # a failure would prove nothing. PLACES compiles nothing: it requires that every mutation finds its
 # place, and that every marker in the headers is used.
 #
+# A program is compiled once, over headers in which each mutation is a branch that a number in the
+# environment takes; what no branch can express is compiled alone.
+#
 # A marker is the comment `// mutant: <id>` at the end of a line; ids are unique. Formatting or
 # moving code keeps a mutation valid as long as the marker stays with its line.
 cmake_minimum_required(VERSION 3.25)
 
-set(killed 0)
-set(survivors "")
 set(mutations 0)
 set(used "")
 
-file(REMOVE_RECURSE ${WORK}/include)
-file(COPY ${INCLUDE}/lookback DESTINATION ${WORK}/include)
-file(COPY ${TESTS}/simt/scan.hpp DESTINATION ${WORK}/simt)
+function(copy_headers)
+  file(REMOVE_RECURSE ${WORK}/include)
+  file(COPY ${INCLUDE}/lookback DESTINATION ${WORK}/include)
+  file(COPY ${TESTS}/simt/scan.hpp DESTINATION ${WORK}/simt)
+endfunction()
+copy_headers()
 
 # ---- markers: file_of_<id> is the header that has it ---------------------------------------------
 set(markers "")
@@ -63,18 +67,19 @@ function(split_at marker)
   set(after "${comment}${after}" PARENT_SCOPE)
 endfunction()
 
-# Requires that the line of `marker`, at which `text` is split, begins a statement.
-function(require_begin marker)
+# Requires that the line of `marker`, at which `text` is split, begins a statement: behind one of
+# the `ends` of what precedes.
+function(require_begin marker ends)
   string(REGEX REPLACE "//[^\n]*|#[^\n]*" "" preceding "${before}")
   string(STRIP "${preceding}" preceding)
-  if(NOT preceding MATCHES "[;{}:]$")
+  if(NOT preceding MATCHES "(${ends})$")
     misplaced("marker '${marker}': its line does not begin a statement:\n${code}")
   endif()
 endfunction()
 
-# Requires that it is one statement.
+# Requires that it is one statement, perhaps of an `if`.
 function(require_statement marker)
-  require_begin(${marker})
+  require_begin(${marker} "[;{}:)]|else")
   string(REGEX REPLACE "[^(]" "" opened "${code}")
   string(REGEX REPLACE "[^)]" "" closed "${code}")
   string(LENGTH "${opened}" opened)
@@ -93,31 +98,15 @@ function(require_once fragment marker)
   endif()
 endfunction()
 
-# ---- the test ------------------------------------------------------------------------------------
-# Builds `source` over the headers in WORK/include, launched as WORK/simt says.
-function(build_test)
-  execute_process(COMMAND ${CXX} -I${WORK} ${FLAGS} -I${WORK}/include ${TESTS}/simt/${source}
-                          ${OBJECTS} -o ${WORK}/test
-                  RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
-  if(NOT code EQUAL 0)
-    message(FATAL_ERROR "the test does not compile with the headers in ${WORK}:\n${text}")
-  endif()
-endfunction()
-
-# Runs it over `percent` of its schedules. `status` is 0, or what the test ended with.
-function(run_test status output percent)
-  execute_process(COMMAND ${CMAKE_COMMAND} -E env
-                          TSAN_OPTIONS=halt_on_error=1:report_signal_unsafe=0
-                          LOOKBACK_SIMT_PERCENT=${percent} ${WORK}/test --abort-after=1
-                  RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text TIMEOUT 300)
-  set(${status} "${code}" PARENT_SCOPE)
-  set(${output} "${text}" PARENT_SCOPE)
-endfunction()
-
+# ---- mutations -----------------------------------------------------------------------------------
 # mutation(name operation...): `name` says what is broken, and the operation how:
-#   REPLACE marker old new        `old`, which must occur exactly once in the line of the marker
 #   DELETE marker                 the statement on that line
 #   MOVE marker BEFORE marker     the same statement, to another line of the same header
+#   REPLACE marker old new        text of that statement, which declares nothing
+#   VALUE marker old new          an expression on that line, by another of its type
+#   CODE marker old new           any text
+# `old` must occur exactly once in the line of the marker. CODE is for what must be known to the
+# compiler, and costs a program of its own.
 function(mutation name operation marker)
   math(EXPR mutations "${mutations} + 1")
   set(mutations ${mutations} PARENT_SCOPE)
@@ -133,20 +122,36 @@ function(mutation name operation marker)
     misplaced("no line has the marker '${marker}'")
     return()
   endif()
-  set(path ${WORK}/${file_of_${marker}})
-  file(READ ${path} unbroken)
-  set(text "${unbroken}")
+  file(READ ${WORK}/${file_of_${marker}} text)
   split_at(${marker})
-  if(operation STREQUAL REPLACE)
-    require_once("${ARGV3}" ${marker})
-    string(REPLACE "${ARGV3}" "${ARGV4}" code "${code}")
-    set(text "${before}${code}${after}")
-  elseif(operation STREQUAL DELETE OR operation STREQUAL MOVE)
+  set(chosen "lookback_mutation == ${mutations}")
+  if(operation MATCHES "^(DELETE|MOVE|REPLACE)$")
     require_statement(${marker})
-    set(text "${before};${after}")
+  endif()
+  if(operation MATCHES "^(REPLACE|VALUE|CODE)$")
+    require_once("${ARGV3}" ${marker})
+    string(REPLACE "${ARGV3}" "${ARGV4}" broken "${code}")
+  elseif(operation MATCHES "^(DELETE|MOVE)$")
+    set(broken "")
   else()
     message(FATAL_ERROR "mutation '${name}': unknown operation ${operation}")
   endif()
+
+  set_property(GLOBAL APPEND PROPERTY ${source}_mutations ${mutations})
+  set_property(GLOBAL PROPERTY name_${mutations} "${name}")
+  if(operation STREQUAL CODE)
+    set_property(GLOBAL PROPERTY file_${mutations} ${file_of_${marker}})
+    set_property(GLOBAL PROPERTY text_${mutations} "${before}${broken}${after}")
+    return()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY ${source}_markers ${marker})
+  if(operation STREQUAL VALUE)
+    set_property(GLOBAL PROPERTY ${source}_${marker}_old "${ARGV3}")
+    set_property(GLOBAL PROPERTY ${source}_${marker}_new "(${chosen} ? (${ARGV4}) : (${ARGV3}))")
+    return()
+  endif()
+  set_property(GLOBAL APPEND_STRING PROPERTY ${source}_${marker}_branches
+               "if (${chosen}) { ${broken} } else ")
   if(operation STREQUAL MOVE)
     if(NOT "${file_of_${ARGV4}}" STREQUAL "${file_of_${marker}}")
       misplaced("markers '${marker}' and '${ARGV4}' must be in one header")
@@ -154,27 +159,75 @@ function(mutation name operation marker)
     endif()
     set(statement "${code}")
     split_at(${ARGV4})
-    require_begin(${ARGV4})
-    set(text "${before}${statement}\n${code}${after}")
+    require_begin(${ARGV4} "[;{}:]") # behind a condition, what follows would have none
+    set_property(GLOBAL APPEND PROPERTY ${source}_markers ${ARGV4})
+    set_property(GLOBAL APPEND_STRING PROPERTY ${source}_${ARGV4}_begin
+                 "if (${chosen}) { ${statement} } ")
   endif()
-  get_property(misplaced GLOBAL PROPERTY misplaced)
-  if(PLACES OR misplaced)
-    return()
+endfunction()
+
+# ---- the test ------------------------------------------------------------------------------------
+file(WRITE ${WORK}/mutation.hpp "#include <cstdlib>
+inline const int lookback_mutation = [] {
+  const char *const number = std::getenv(\"LOOKBACK_MUTATION\");
+  return number != nullptr ? std::atoi(number) : 0;
+}();
+")
+
+# Makes a branch of each mutation of `source` in WORK's headers, which are unbroken.
+function(write_branches)
+  get_property(markers GLOBAL PROPERTY ${source}_markers)
+  list(REMOVE_DUPLICATES markers)
+  foreach(marker IN LISTS markers)
+    foreach(part IN ITEMS begin branches old new)
+      get_property(${part} GLOBAL PROPERTY ${source}_${marker}_${part})
+    endforeach()
+    set(path ${WORK}/${file_of_${marker}})
+    file(READ ${path} text)
+    split_at(${marker})
+    if(NOT old STREQUAL "")
+      string(REPLACE "${old}" "${new}" code "${code}")
+    endif()
+    file(WRITE ${path} "${before}${begin}${branches}${code}${after}")
+  endforeach()
+endfunction()
+
+# Builds `source` over the headers in WORK/include, launched as WORK/simt says.
+function(build_test)
+  execute_process(COMMAND ${CXX} -include ${WORK}/mutation.hpp -I${WORK} ${FLAGS}
+                          -I${WORK}/include ${TESTS}/simt/${source} ${OBJECTS} -o ${WORK}/test
+                  RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "the test does not compile with the headers in ${WORK}:\n${text}")
   endif()
-  file(WRITE ${path} "${text}")
+endfunction()
+
+# Runs it with one mutation, or none, over `percent` of its schedules. `status` is 0, or what the
+# test ended with.
+function(run_test status output number percent)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env
+                          TSAN_OPTIONS=halt_on_error=1:report_signal_unsafe=0
+                          LOOKBACK_MUTATION=${number} LOOKBACK_SIMT_PERCENT=${percent}
+                          ${WORK}/test --abort-after=1
+                  RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text TIMEOUT 300)
+  set(${status} "${code}" PARENT_SCOPE)
+  set(${output} "${text}" PARENT_SCOPE)
+endfunction()
+
+# Requires that the program notices mutation `number`.
+function(require_killed number)
+  get_property(name GLOBAL PROPERTY name_${number})
   message(STATUS "mutation '${name}' ...")
-  build_test()
   # Schedules are drawn anew for every run, and some mistakes show in few of them: what one run does
   # not see, another may. More in one run would take ThreadSanitizer more memory than there is.
   set(effort 0)
   foreach(percent 25 75 100 100 100 100 100)
-    run_test(status output ${percent})
+    run_test(status output ${number} ${percent})
     math(EXPR effort "${effort} + ${percent}")
     if(NOT status EQUAL 0)
       break()
     endif()
   endforeach()
-  file(WRITE ${path} "${unbroken}")
   # Killed means that the test said what is wrong and how to see it again: a time-out is no proof,
   # nor is a crash outside of the kernels, which names no schedule.
   set(reasons "ERROR: (REQUIRE|CHECK)")
@@ -185,24 +238,50 @@ function(mutation name operation marker)
   string(REGEX MATCH "${reasons}[^\n]*" reason "${output}")
   if(NOT status EQUAL 0 AND output MATCHES "replay(: LOOKBACK_SIMT| with LOOKBACK_TEST)_SEED=" AND NOT reason STREQUAL "")
     message(STATUS "  killed at ${effort} % of the schedules: ${reason}")
-    math(EXPR killed "${killed} + 1")
-    set(killed ${killed} PARENT_SCOPE)
+    set_property(GLOBAL APPEND PROPERTY killed "${name}")
   else()
     message(STATUS "  SURVIVED (exit status ${status})\n${output}")
-    set(survivors ${survivors} "${name}" PARENT_SCOPE)
+    set_property(GLOBAL APPEND PROPERTY survivors "${name}")
   endif()
 endfunction()
 
-# The mutations that follow are tried on this test.
-macro(mutations_of test)
-  set(source ${test})
-  if(NOT PLACES AND NOT DEFINED ONLY AND (NOT DEFINED PROGRAM OR PROGRAM STREQUAL source))
-    build_test()
-    run_test(status output 25) # all of them are a test of their own
-    if(NOT status EQUAL 0)
-      message(FATAL_ERROR "${source} fails without a mutation (${status}):\n${output}")
-    endif()
+# Tries the mutations of `source`.
+function(try_mutations)
+  get_property(numbers GLOBAL PROPERTY ${source}_mutations)
+  get_property(misplaced GLOBAL PROPERTY misplaced)
+  if(PLACES OR misplaced OR NOT numbers)
+    return()
   endif()
+  write_branches()
+  build_test()
+  run_test(status output 0 25) # all of them are a test of their own
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${source} fails without a mutation (${status}):\n${output}")
+  endif()
+  set(alone)
+  foreach(number IN LISTS numbers)
+    get_property(is_alone GLOBAL PROPERTY text_${number} SET)
+    if(is_alone)
+      list(APPEND alone ${number})
+    else()
+      require_killed(${number})
+    endif()
+  endforeach()
+  foreach(number IN LISTS alone)
+    get_property(file GLOBAL PROPERTY file_${number})
+    get_property(text GLOBAL PROPERTY text_${number})
+    copy_headers()
+    file(WRITE ${WORK}/${file} "${text}")
+    build_test()
+    require_killed(${number})
+  endforeach()
+  copy_headers()
+endfunction()
+
+# The mutations that follow, up to the next of these, are tried on this test.
+macro(mutations_of test)
+  try_mutations()
+  set(source ${test})
 endmacro()
 
 # ---- forward progress ----------------------------------------------------------------------------
@@ -219,12 +298,12 @@ mutation("totals sent before they are expected" DELETE cluster-wait)
 mutation("totals of a cluster not waited for" DELETE cluster-received)
 mutation("a block's barrier not published to its cluster" DELETE cluster-publish)
 mutation("fewer bytes awaited than are sent"
-         REPLACE cluster-bytes "sizeof(shared_.aggregates[0])" "sizeof(T) / 2")
+         VALUE cluster-bytes "sizeof(shared_.aggregates[0])" "sizeof(T) / 2")
 
 # ---- the walk ------------------------------------------------------------------------------------
 mutation("a prefix used before the totals between are there" DELETE between-ready)
 mutation("no prefix waited for" DELETE prefix-found)
-mutation("the nearest tile's total not waited for" REPLACE nearest-aggregate "lane" "lane + 1")
+mutation("the nearest tile's total not waited for" VALUE nearest-aggregate "lane" "lane + 1")
 mutation("a group's prefix without its own total" DELETE group-aggregate)
 
 # ---- memory orders: cells that are more than one word, and objects -------------------------------
@@ -246,12 +325,12 @@ mutation("keys written over before the cluster has read them"
          REPLACE cluster-arrive "Ordered" "false")
 mutation("copies to shared memory not waited for" DELETE copies-wait)
 mutation("the last bytes of a tile are copied by another warp than reads them"
-         REPLACE fetch-tail "(valid_bytes - rest) / share<0>" "0")
-mutation("no warp barrier after the fetch" REPLACE fetch-warp "simt::synchronize_warp()" "")
+         VALUE fetch-tail "(valid_bytes - rest) / share<0>" "0")
+mutation("no warp barrier after the fetch" VALUE fetch-warp "simt::synchronize_warp()" "void()")
 mutation("no block barrier after the fetch of rows that share granules"
          REPLACE fetch-block "synchronize_warps<Warps>" "synchronize_warp")
 mutation("no warp barrier after the fetch of items"
-         REPLACE fetch-items "simt::synchronize_warp();" "")
+         VALUE fetch-items "simt::synchronize_warp()" "void()")
 mutation("no warp barrier before a row's place is reused" DELETE row-reuse)
 mutation("no warp barrier between a row's results and their store" DELETE row-results)
 mutation("no warp barrier before a row's place is reused for units" DELETE units-reuse)
@@ -259,16 +338,16 @@ mutation("no warp barrier between a row's results and their units" DELETE units-
 mutation("keys at the boundaries read in place"
          REPLACE boundary-key "key_before(i / TileElements)" "keys_[i - 1]")
 mutation("staged keys at the boundaries read in place"
-         REPLACE staged-key "row == 0 && input.saves_keys()" "false")
+         VALUE staged-key "row == 0 && input.saves_keys()" "false")
 
-mutation("the total taken from every vector" REPLACE total "is_last" "left > 0")
+mutation("the total taken from every vector" VALUE total "is_last" "left > 0")
 mutation("a total that counts integers behind the last one"
-         REPLACE parts-total " && w * parts + k < count" "")
-mutation("a total one place too far" REPLACE total-place "*total" "total[1]")
+         VALUE parts-total "w * parts + k < count" "true")
+mutation("a total one place too far" VALUE total-place "*total" "total[1]")
 mutation("rows from the end read from the begin"
-         REPLACE mirrored-row "shape::tile_rows - 1 - row" "row")
+         VALUE mirrored-row "shape::tile_rows - 1 - row" "row")
 mutation("vectors from the end stored from the begin"
-         REPLACE from-end "last_lane - simt::lane_index()" "simt::lane_index()")
+         VALUE from-end "last_lane - simt::lane_index()" "simt::lane_index()")
 mutation("no total of no items" REPLACE no-items "set_total(static_cast<T>(problem.initial.value))"
                                         "set_nothing()")
 
@@ -276,45 +355,45 @@ mutation("no total of no items" REPLACE no-items "set_total(static_cast<T>(probl
 mutations_of(races_reduction.cpp)
 mutation("no barrier between the row totals of a reduction and their use" DELETE reduction-rows)
 mutation("the total of a group without its last tile"
-         REPLACE combined-tiles "lane == count - 1" "lane == (count > 1 ? count - 2 : 0)")
+         VALUE combined-tiles "lane == count - 1" "lane == (count > 1 ? count - 2 : 0)")
 mutation("the next tile fetched to the stage that is reduced"
-         REPLACE reduction-next "(i + 1) % stages" "i % stages")
+         VALUE reduction-next "(i + 1) % stages" "i % stages")
 
 mutations_of(races_distributed.cpp)
 mutation("aggregates folded before they are fetched" DELETE fold-chunk)
 mutation("the prefix of a body without its head" DELETE fold-own)
-mutation("results of a head written before the shard" REPLACE head-output "i_ >= 0" "i_ >= -1")
+mutation("results of a head written before the shard" VALUE head-output "i_ >= 0" "i_ >= -1")
 mutation("a head without the open items before the shard"
          REPLACE head-known "layout_.open_items(rank)" "0")
 mutation("the first element of every shard starts a segment"
-         REPLACE shard-element "first_is_head(memory.own)" "true")
+         VALUE shard-element "first_is_head(memory.own)" "true")
 mutation("the first element of every shard starts a segment, from shared memory"
-         REPLACE shard-vector "tile != 0" "true")
+         VALUE shard-vector "tile != 0" "true")
 mutation("the key before a shard taken from an empty one"
-         REPLACE shard-key "layout_.items(rank) > 0" "true")
+         VALUE shard-key "layout_.items(rank) > 0" "true")
 
 mutations_of(races_continued.cpp)
 mutation("the prefix of the last tile for that of its group"
-         REPLACE group-prefix "(problem.tiles() - 1) / group * group" "problem.tiles() - 1")
-mutation("a head without the items of earlier chunks" REPLACE continued-known "known_ + head_" "head_")
+         VALUE group-prefix "(problem.tiles() - 1) / group * group" "problem.tiles() - 1")
+mutation("a head without the items of earlier chunks" VALUE continued-known "known_ + head_" "head_")
 mutation("the items of a group not kept for the next chunk" DELETE continued-keep)
 
 # ---- the wave ------------------------------------------------------------------------------------
 mutations_of(races_wave.cpp)
 mutation("a wave without the cooperative guarantee" DELETE resident)
 mutation("a wave launched like any kernel"
-         REPLACE cooperative "residency::grid" "residency::none")
+         VALUE cooperative "residency::grid" "residency::none")
 mutation("a wave's cell not cleared" DELETE wave-clear)
 mutation("a wave's cell cleared after the arrival" MOVE wave-ready BEFORE wave-clear)
 mutation("a wave's warp arrives before it has been told" DELETE wave-told-ready)
 mutation("a wave does not wait to be told" DELETE wave-told)
 mutation("a wave told before the grid is there" MOVE wave-tell BEFORE wave-grid)
 mutation("the flag of a cleared cell left as it is"
-         REPLACE flag-clear "Memory::store_release(flags_ + i, 0);" "")
+         VALUE flag-clear "Memory::store_release(flags_ + i, 0)" "void()")
 mutation("totals of a wave read before all cells are cleared"
          REPLACE wave-grid "simt::wait_for_grid(simt::arrive_at_grid())" "simt::arrive_at_grid()")
 mutation("a wave arrives before it has read its keys"
-         REPLACE reads-keys "keys::exists" "false")
+         CODE reads-keys "keys::exists" "false")
 mutation("no barrier between the groups of a wave and their use" DELETE wave-groups)
 mutation("a total of a wave used before it is there"
          REPLACE aggregate-ready "watched(u) >=" "watched(u) + 1 >=")
@@ -322,11 +401,11 @@ mutation("a total of a wave used before it is there"
 # ---- an initial value that stands in the output --------------------------------------------------
 mutations_of(races_initial.cpp)
 mutation("an initial value read when it is needed"
-         REPLACE early-initial "reads_initial<Problem>" "false")
+         CODE early-initial "reads_initial<Problem>" "false")
 mutation("an initial value that a look-back does not save"
-         REPLACE saved-initial "reads_initial<Problem>" "false")
+         CODE saved-initial "reads_initial<Problem>" "false")
 mutation("a cluster arrives before the initial value is read"
-         REPLACE cluster-ordered " || reads_early" "")
+         CODE cluster-ordered " || reads_early" "")
 mutation("an initial value read after the wave has arrived" MOVE initial-read BEFORE wave-finish)
 mutation("an initial value read after the pipeline's grid has met"
          REPLACE cleared-wait "0);" "0); read_initial(problem_, initial[0]);")
@@ -338,7 +417,7 @@ mutation("no warp barrier within a round of an exchange" DELETE round)
 mutation("a large scan does not wait for the kernel before" DELETE large-kernel)
 mutation("a large tile's ticket used before it is there" DELETE large-tile-id)
 mutation("a lane's large element read again when others have written"
-         REPLACE kept-element "keeps_element" "false")
+         CODE kept-element "keeps_element" "false")
 
 # ---- the pipeline --------------------------------------------------------------------------------
 mutations_of(races_look_ahead.cpp)
@@ -371,7 +450,7 @@ mutation("copies of a loading warp not waited for"
          REPLACE load-copies "arrive_when_copied" "arrive")
 mutation("copies of a loading warp next to single bytes not waited for" DELETE load-rest)
 mutation("items of one warp taken for all"
-         REPLACE load-arrivals "Tuning::value.loading_team_warps() * " "")
+         CODE load-arrivals "Tuning::value.loading_team_warps() * " "")
 mutation("a tile reduced before it is copied" DELETE copied-wait)
 mutation("row totals not waited for" DELETE reduced-wait)
 mutation("arrival before the row totals are written" MOVE reduced-arrive BEFORE row-aggregates)
@@ -390,7 +469,7 @@ mutation("a stage given back by one warp for all"
 mutation("row totals of one warp taken for all"
          REPLACE reduced-init "scanning_warps" "1")
 mutation("the partial tile scanned by every team"
-         REPLACE partial-team "full % scanning_teams == team" "true")
+         VALUE partial-team "full % scanning_teams == team" "true")
 mutation("a phase that does not flip" REPLACE phase ", phase ^= 1" "")
 mutation("a total used before it is there"
          REPLACE aggregate-ready "watched(u) >=" "watched(u) + 1 >=")
@@ -408,10 +487,10 @@ mutation("arrival before the prefix is written" MOVE prefix-arrive BEFORE prefix
 mutations_of(races_selection.cpp)
 mutation("items overwritten that another lane has not read" DELETE room-reuse)
 mutation("results stored before every lane has put its own" DELETE room-results)
-mutation("a full room that does not wrap" REPLACE room-wraps "end <= RoomBytes" "end > 0")
+mutation("a full room that does not wrap" VALUE room-wraps "end <= RoomBytes" "end > 0")
 mutation("two kept items in one place" REPLACE next-place "at + size" "at")
 mutation("kept items behind the places of their lane"
-         REPLACE kept-before " - counts_[w]" "")
+         VALUE kept-before "through[w] - counts_[w]" "through[w]")
 mutation("kept items of earlier rows not counted" REPLACE rows-above "starts[i] + number(left" "number(left")
 mutation("a share without its aggregate" DELETE share)
 mutation("missing items kept" REPLACE lane-items ": left < 0 ? 0 : left" ": E")
@@ -419,40 +498,40 @@ mutation("a total without the last share" REPLACE kept-total " + placed.items()"
 
 # ---- runs, and partitions into three -------------------------------------------------------------
 mutations_of(races_runs.cpp)
-mutation("values of two runs combined" REPLACE run-operator "right.runs != 0" "false")
-mutation("the end of the last run not seen" REPLACE run-last "i == last_" "false")
-mutation("results one place too far" REPLACE run-rank " - 1" "")
-mutation("the rest behind the places of the second part" REPLACE rest-place " - second" "")
+mutation("values of two runs combined" VALUE run-operator "right.runs != 0" "false")
+mutation("the end of the last run not seen" VALUE run-last "i == last_" "false")
+mutation("results one place too far" VALUE run-rank "static_cast<difference_type>(scanned.prefix.runs) - 1" "static_cast<difference_type>(scanned.prefix.runs)")
+mutation("the rest behind the places of the second part" VALUE rest-place "i_ - first - second" "i_ - first")
 mutation("the end of the last staged run not seen" DELETE staged-last)
 mutation("the key behind the tile not copied" REPLACE staged-tail "own.end += tail<A>" "")
 mutation("runs that begin in a lane counted before it"
          REPLACE runs-before " - simt::count_bits(sides().begins)" "")
 mutation("values of two runs combined in a lane"
-         REPLACE runs-fold "(sides[i].begins >> k & 1) != 0" "false")
+         VALUE runs-fold "(sides[i].begins >> k & 1) != 0" "false")
 mutation("values of two runs combined in a row"
-         REPLACE runs-network "begun[i] >> (simt::warp_threads - distance) != 0" "false")
+         VALUE runs-network "begun[i] >> (simt::warp_threads - distance) != 0" "false")
 mutation("values of two runs combined across rows"
-         REPLACE runs-reach "begun[i] >> (simt::warp_threads - distance) == 0" "true")
+         VALUE runs-reach "begun[i] >> (simt::warp_threads - distance) == 0" "true")
 mutation("values of two runs combined when they are placed"
-         REPLACE runs-anew "(sides.begins >> k & 1) != 0" "false")
-mutation("values of the run before combined with a lane's" REPLACE runs-beside "kept[i].before() != 0" "false")
+         VALUE runs-anew "(sides.begins >> k & 1) != 0" "false")
+mutation("values of the run before combined with a lane's" VALUE runs-beside "kept[i].before() != 0" "false")
 mutation("runs that begin in earlier rows not counted" REPLACE runs-first "starts_[i] + " "")
-mutation("a place for a run that does not end" REPLACE runs-open "? 0 : 1" "? 0 : 0")
-mutation("no place for the newest run" REPLACE runs-newest "? 1 : 0" "? 0 : 0")
+mutation("a place for a run that does not end" VALUE runs-open "simt::ballot(ends_open) != 0 ? 0 : 1" "simt::ballot(ends_open) != 0 ? 0 : 0")
+mutation("no place for the newest run" VALUE runs-newest "simt::ballot(ends_newest) != 0 ? 1 : 0" "simt::ballot(ends_newest) != 0 ? 0 : 0")
 mutation("the last runs not counted" REPLACE runs-total "before + starts[Count]" "before")
-mutation("sums of earlier rows left out" REPLACE sums-above "all + " "")
+mutation("sums of earlier rows left out" VALUE sums-above "all + sums[i].through" "sums[i].through")
 mutation("the last head of another lane" DELETE sums-newest)
 mutation("sums of earlier items of the vector left out" REPLACE sums-in "before + " "")
-mutation("the sum of the last run from the beginning" REPLACE sums-last " - newest" "")
+mutation("the sum of the last run from the beginning" VALUE sums-last "through - newest" "through")
 mutation("keys overwritten that another lane has not read" DELETE beginnings-reuse)
-mutation("the last key of the share overwritten" REPLACE room-last " - 1" "")
+mutation("the last key of the share overwritten" CODE room-last " - 1" "")
 mutation("runs stored before every lane has put its own" DELETE beginnings-results)
-mutation("a sum of the run before the first" REPLACE sums-none "j >= none" "true")
-mutation("a sum of the run before the first, one by one" REPLACE sums-first "rank > 0" "true")
-mutation("a run from the one before the row" REPLACE sums-beside "below != 0 ? beside : " "")
+mutation("a sum of the run before the first" VALUE sums-none "j >= none" "true")
+mutation("a sum of the run before the first, one by one" VALUE sums-first "rank > 0" "true")
+mutation("a run from the one before the row" VALUE sums-beside "below != 0 ? beside : newest" "newest")
 mutation("a run from one of an earlier row" DELETE sums-next)
 mutation("the last heads not counted" REPLACE sums-total " + placed.begun()" "")
-mutation("the key behind the row not compared" REPLACE staged-right "row[row_elements]" "keys.get(E - 1)")
+mutation("the key behind the row not compared" VALUE staged-right "row[row_elements]" "keys.get(E - 1)")
 
 # ---- segments by offsets -------------------------------------------------------------------------
 mutations_of(races_segmented.cpp)
@@ -461,11 +540,11 @@ mutation("a tile scanned in the memory of the one before" DELETE tile-reuse)
 mutation("a tile scanned in the memory of the unit's segments" DELETE packed-reuse)
 mutation("row totals read before all are written" DELETE packed-vectors)
 mutation("a status word not cleared for the next round" DELETE clear-tile)
-mutation("values of two segments combined in a row" REPLACE slot-position "position >= distance" "true")
+mutation("values of two segments combined in a row" VALUE slot-position "position >= distance" "true")
 mutation("a row that ends with its warp's lanes"
-         REPLACE slots-above "is_above ? above_[step] : value" "value")
+         VALUE slots-above "is_above ? above_[step] : value" "value")
 mutation("an invalid number of segments not reported" REPLACE segments-report "report_count(number)" "")
-mutation("batches of segments without the last" REPLACE segments-entries "batches + 1" "batches")
+mutation("batches of segments without the last" VALUE segments-entries "batches + 1" "batches")
 mutation("as many segments scanned as there can be" DELETE segments-read)
 
 # ---- columns -------------------------------------------------------------------------------------
@@ -480,19 +559,19 @@ mutation("tile aggregates of a column read before all are there" DELETE column-t
 mutation("aggregates of other warps' rows read before they are there" DELETE line-barrier)
 mutation("aggregates of other rows read before they are there" DELETE line-warp-barrier)
 mutation("lines behind the last" DELETE last-line)
-mutation("a vector read behind the end of its line" REPLACE line-items "valid - first" "valid - first + 1")
+mutation("a vector read behind the end of its line" VALUE line-items "valid - first" "valid - first + 1")
 mutation("the prefixes of columns read before they are there" DELETE column-prefixes)
 mutation("a column's status word taken for ready"
-         REPLACE column-ready "(first + i * distance >= count || seen[i].ready())" "true")
+         VALUE column-ready "(first + i * distance >= count || seen[i].ready())" "true")
 mutation("a group's prefix taken for ready" DELETE column-prefix-found)
 mutation("a column's status word not cleared for the next round" DELETE clear-row)
 mutation("units of columns drawn before their counter is cleared" DELETE column-previous)
-mutation("a vector of a short column from the beginning" REPLACE short-left "v > 0" "false")
-mutation("another network of a short column" REPLACE short-network "1 << s" "1")
+mutation("a vector of a short column from the beginning" VALUE short-left "v > 0" "false")
+mutation("another network of a short column" VALUE short-network "1 << s" "1")
 
 # ---- counts that only the device knows -----------------------------------------------------------
 mutations_of(races_counts.cpp)
-mutation("a count not compared with its bound" REPLACE count-bound "found <= items" "true")
+mutation("a count not compared with its bound" VALUE count-bound "found <= items" "true")
 mutation("an invalid count scanned up to its bound" REPLACE count-read ": 0" ": items")
 mutation("an invalid count not reported" REPLACE count-error "invalid_value" "invalid_value - 1")
 mutation("the end of the last of the actual runs not seen"
@@ -501,9 +580,9 @@ mutation("rejected items behind the end of the actual results"
          REPLACE rejected-items "items}" "items + 1}")
 mutation("no total of a count of 0" REPLACE actual-nothing "set_total_of_nothing(problem)" "")
 mutation("the blocks of a grid taken for its tiles"
-         REPLACE grid-tiles "counts_on_device<Problem>" "false")
+         CODE grid-tiles "counts_on_device<Problem>" "false")
 mutation("a block without a tile scans one"
-         REPLACE no-tile "simt::block_index() >= tiles_of_grid(actual)" "false")
+         VALUE no-tile "simt::block_index() >= tiles_of_grid(actual)" "false")
 mutation("a block without a tile not known to its cluster" DELETE leave-cluster)
 mutation("a block without a tile not known to the wave" DELETE leave-wave)
 mutation("a block without a tile not known to the wave in a pipeline" DELETE leave-few)
@@ -518,8 +597,10 @@ mutation("a slot taken before its results are on the host" DELETE chunk-results)
 mutation("a chunk scanned before it has arrived" DELETE chunk-input)
 mutation("results copied before they are written" DELETE chunk-scan)
 mutation("the prefix of the device's own last chunk"
-         REPLACE ring-before "slot + count() - 1" "slot")
-mutation("an exception leaves while the device copies" REPLACE chunk-drain "device.drain();" "")
+         VALUE ring-before "slot + count() - 1" "slot")
+mutation("an exception leaves while the device copies" VALUE chunk-drain "device.drain()" "void()")
+
+try_mutations()
 
 if(PLACES)
   list(REMOVE_ITEM markers ${used})
@@ -529,6 +610,9 @@ if(PLACES)
   message(STATUS "mutations: ${mutations}")
   return()
 endif()
+get_property(killed GLOBAL PROPERTY killed)
+get_property(survivors GLOBAL PROPERTY survivors)
+list(LENGTH killed killed)
 list(LENGTH survivors count)
 message(STATUS "mutations killed: ${killed}, survived: ${count}")
 if(count GREATER 0 OR killed EQUAL 0)
