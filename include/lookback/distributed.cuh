@@ -2,6 +2,7 @@
 // Scans of a sequence that is spread over ranks, as free functions, on CPU threads or on GPUs.
 #pragma once
 
+#include <lookback/distributed/known_shards.cuh>
 #include <lookback/distributed/shard_scan.cuh>
 #include <lookback/distributed/thread_group.cuh>
 #include <lookback/scan.cuh>

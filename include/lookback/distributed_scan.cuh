@@ -43,7 +43,7 @@ cudaError_t distributed_scan(void *storage, std::size_t &bytes, std::int64_t n,
   return status_of([&]() -> cudaError_t {
     cudaGraph_t graph = nullptr;
     const cudaError_t captured = graph_of(stream, graph);
-    if (captured != cudaSuccess || graph != nullptr) {
+    if (captured != cudaSuccess || (graph != nullptr && !can_be_captured<Communicator>)) {
       refuse_call(ranks, refused_call::captured);
       return captured != cudaSuccess ? captured : cudaErrorStreamCaptureUnsupported;
     }
@@ -51,7 +51,8 @@ cudaError_t distributed_scan(void *storage, std::size_t &bytes, std::int64_t n,
       refuse_call(ranks, refused_call::negative);
       return cudaErrorInvalidValue;
     }
-    const auto layout = exchange_layout<Make>(ranks, n, stream, storage == nullptr ? 1 : 0);
+    const auto layout = exchange_layout<Make>(
+        ranks, n, stream, storage == nullptr ? phase_of_call::size : phase_of_call::scan);
     return for_all_ranks(ranks, [&]() -> cudaError_t {
       shard_on_device<Make> own(make, layout, ranks.rank());
       const std::size_t needed =
@@ -64,7 +65,7 @@ cudaError_t distributed_scan(void *storage, std::size_t &bytes, std::int64_t n,
       if (bytes >= needed) {
         if (layout.is_empty()) return cudaSuccess;
         own.bind(storage);
-        status = run_steps(ranks, own, launch, stream);
+        status = run_steps(exchanging(ranks), own, launch, stream);
       }
       if (status != cudaSuccess) ranks.abort();
       return status;

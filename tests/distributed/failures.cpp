@@ -200,6 +200,35 @@ TEST_CASE("distributed scans: a rank that cannot take part") {
   CHECK_EQ(y[8], 18);
 }
 
+/// The others, who wait for the first exchange of items, end with an error.
+TEST_CASE("distributed scans: another length than the known one") {
+  const int x[3] = {1, 2, 3};
+  int y[6] = {};
+  distributed::threads group(2);
+  const auto errors = test::on_all_ranks(group, [&](const communicator &ranks) {
+    const distributed::known_shards<communicator> shards(ranks, {3, 2});
+    distributed::inclusive_scan(shards, host, x, x + 3, y + 3 * ranks.rank());
+  });
+  CHECK(contains(errors[0], "rank 1 of a group of threads has left a call"));
+  CHECK_EQ(errors[1], "lookback: known_shards: rank 1 passes 3 elements, but its length is 2");
+}
+
+TEST_CASE("distributed scans: known lengths that cannot be") {
+  std::size_t exchanged = 7;
+  const alone ranks{&exchanged};
+  using shards = distributed::known_shards<alone>;
+  CHECK_THROWS_WITH_AS(shards(ranks, {}), "lookback: known_shards has 0 lengths for 1 ranks",
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(shards(ranks, {-1}),
+                       "lookback: known_shards: the length of rank 0 is negative",
+                       std::invalid_argument);
+  CHECK_EQ(exchanged, 7);
+  int x[3] = {1, 2, 3};
+  distributed::inclusive_scan(shards(ranks, {3}), host, x, x + 3, x);
+  CHECK_EQ(x[2], 6);
+  CHECK_EQ(exchanged, 7); // one rank has nothing to exchange
+}
+
 TEST_CASE("distributed scans: a communicator without the rank that it names") {
   struct misplaced : alone {
     int rank() const { return 1; }

@@ -65,8 +65,9 @@ struct whole_calls {
     return lookback::exclusive_scan_by_key(host, a...);
   }
 };
+template <class Communicator>
 struct shard_calls {
-  distributed::threads::communicator_type ranks;
+  const Communicator &ranks;
   template <class... A>
   auto inclusive_scan(A... a) const {
     return distributed::inclusive_scan(ranks, host, a...);
@@ -93,11 +94,29 @@ struct shard_calls {
   }
 };
 
+/// The calls of a rank: as they are, or with the lengths of all shards known.
+struct unknown_lengths {
+  template <class Communicator, class Scan>
+  auto operator()(const Communicator &ranks, const split &, Scan scan) const {
+    return scan(shard_calls<Communicator>{ranks});
+  }
+};
+struct known_lengths {
+  template <class Communicator, class Scan>
+  auto operator()(const Communicator &ranks, const split &cuts, Scan scan) const {
+    std::vector<std::int64_t> lengths;
+    for (std::size_t r = 0; r + 1 < cuts.size(); ++r)
+      lengths.push_back(static_cast<std::int64_t>(cuts[r + 1] - cuts[r]));
+    const distributed::known_shards<Communicator> shards(ranks, lengths);
+    return scan(shard_calls<distributed::known_shards<Communicator>>{shards});
+  }
+};
+
 std::size_t splits_checked = 0;
 
 /// `scan(calls, begin, end, y)` scans the elements from `begin` to `end` by a call of `calls`, and
 /// writes their results to y[begin] and those after it. `y` has the elements of `before` at first.
-template <class Out, class Scan, class Random>
+template <class Lengths = unknown_lengths, class Out, class Scan, class Random>
 void check_splits(const std::vector<Out> &before, int ranks, std::size_t splits, std::size_t bytes,
                   Random &random, Scan scan) {
   const std::size_t n = before.size();
@@ -112,7 +131,9 @@ void check_splits(const std::vector<Out> &before, int ranks, std::size_t splits,
     const auto rank = static_cast<std::size_t>(communicator.rank());
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::size_t begin = all[i][rank], end = all[i][rank + 1];
-      if (scan(shard_calls{communicator}, begin, end, y[i].data()) != y[i].data() + end)
+      if (Lengths{}(communicator, all[i], [&](auto calls) {
+            return scan(calls, begin, end, y[i].data());
+          }) != y[i].data() + end)
         throw std::logic_error("the call returns another end of its results");
     }
   });
@@ -263,6 +284,16 @@ TEST_CASE("distributed scans: by key, apart, in the values and in the keys") {
       return on.exclusive_scan_by_key(y + b, y + e, x.data() + b, y + b, word{5},
                                       lookback::equal_to{}, op);
     });
+  });
+}
+
+TEST_CASE("distributed scans: lengths that are known") {
+  TEST_RANDOM(random);
+  for_lengths(sizeof(float), random, [&](std::size_t n, int ranks, std::size_t splits) {
+    const auto x = test::random_values<float>(n, random);
+    check_splits<known_lengths>(
+        x, ranks, splits, sizeof(float), random,
+        [&](auto on, auto b, auto e, float *y) { return on.inclusive_scan(y + b, y + e, y + b); });
   });
 }
 

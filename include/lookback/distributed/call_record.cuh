@@ -69,19 +69,19 @@ call_record record_of_call(int ranks, std::int64_t n, std::uint64_t phase = 0) {
            type_hash<decltype(Problem::op)>(), type_hash<Others>() ^ phase}};
 }
 
-/// Room for the calls of all ranks. Throws if the communicator has no such rank.
+/// The number of ranks. Throws if that of the caller is none of them.
 template <class Communicator>
-std::vector<call_record> room_for_calls(const Communicator &ranks) {
+std::size_t checked_size(const Communicator &ranks) {
   const int rank = ranks.rank(), size = ranks.size();
   if (rank < 0 || rank >= size)
     throw std::invalid_argument("lookback: the communicator of a distributed scan says that it has "
                                 "rank " +
                                 std::to_string(rank) + " of " + std::to_string(size) + " ranks");
-  return std::vector<call_record>(static_cast<std::size_t>(size));
+  return static_cast<std::size_t>(size);
 }
 template <class Communicator>
 std::vector<call_record> gather_calls(const Communicator &ranks, const call_record &own) {
-  auto calls = room_for_calls(ranks);
+  std::vector<call_record> calls(checked_size(ranks));
   ranks.all_gather(&own, sizeof own, calls.data());
   return calls;
 }

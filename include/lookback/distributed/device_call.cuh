@@ -17,9 +17,15 @@ void scan_shard_on(const thrust::cuda_cub::execution_policy<Derived> &exec,
   using thrust::cuda_cub::throw_on_error;
   auto &policy = thrust::detail::derived_cast(thrust::detail::strip_const(exec));
   const cudaStream_t stream = stream_here(thrust::cuda_cub::stream(policy));
+  cudaGraph_t graph = nullptr;
   try {
-    refuse_capture(stream, "lookback: a distributed scan cannot be captured, since the host waits "
-                           "for the lengths of the shards");
+    if constexpr (can_be_captured<Communicator>)
+      throw_on_error(graph_of(stream, graph),
+                     "lookback: querying whether the stream is being captured");
+    else
+      refuse_capture(stream, "lookback: a distributed scan cannot be captured, since the host "
+                             "waits for an exchange; lookback::distributed::known_shards of an "
+                             "NCCL communicator does without");
   } catch (...) {
     refuse_call(ranks, refused_call::captured);
     throw;
@@ -31,12 +37,13 @@ void scan_shard_on(const thrust::cuda_cub::execution_policy<Derived> &exec,
     launcher launch(stream);
     const std::size_t bytes = own.bytes(launch);
     // The storage is freed in stream order, after the wait or before it.
-    storage_of_policy<Derived> storage(policy, stream, nullptr, bytes);
+    storage_of_policy<Derived> storage(policy, stream, graph, bytes);
     own.bind(storage.address());
-    throw_on_error(run_steps(ranks, own, launch, stream),
+    throw_on_error(run_steps(exchanging(ranks), own, launch, stream),
                    "lookback: enqueueing the kernels and exchanges of a distributed scan");
-    if (thrust::cuda_cub::must_perform_optional_synchronization(policy))
-      throw_on_error(wait_for_stream(ranks, stream),
+    // In a capture there is nothing to wait for, and asking would end it.
+    if (thrust::cuda_cub::must_perform_optional_synchronization(policy) && graph == nullptr)
+      throw_on_error(wait_for_stream(exchanging(ranks), stream),
                      "lookback: waiting for the stream of a distributed scan");
   });
 }

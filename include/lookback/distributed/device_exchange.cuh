@@ -7,6 +7,7 @@
 #include <lookback/dispatch/memory.cuh>
 #include <lookback/distributed/call_record.cuh>
 #include <lookback/distributed/device_shard.cuh>
+#include <lookback/distributed/known_shards.cuh>
 
 #include <type_traits>
 #include <vector>
@@ -23,6 +24,11 @@ inline constexpr bool gathers_on_stream<
     Communicator, std::void_t<decltype(std::declval<const Communicator &>().all_gather_on(
                       static_cast<const void *>(nullptr), std::size_t{},
                       static_cast<void *>(nullptr), cudaStream_t{}))>> = true;
+
+/// Whether the calls of a communicator can be captured: the host waits for none of their exchanges.
+template <class Communicator>
+inline constexpr bool can_be_captured = knows_lengths<Communicator>
+    &&gathers_on_stream<std::decay_t<decltype(exchanging(std::declval<const Communicator &>()))>>;
 
 /// Waits until the work on the stream is complete.
 template <class Communicator>
@@ -62,7 +68,7 @@ template <class Communicator>
 std::vector<call_record> gather_calls_on(const Communicator &ranks, const call_record &own,
                                          cudaStream_t stream) {
   if constexpr (gathers_on_stream<Communicator>) {
-    auto calls = room_for_calls(ranks);
+    std::vector<call_record> calls(checked_size(ranks));
     ranks.all_gather_host(&own, sizeof own, calls.data(), stream);
     return calls;
   } else {
@@ -91,7 +97,11 @@ private:
 };
 
 /// Exchange 1 of a rank that cannot take part, so that the others do not wait for it: their calls
-/// throw. If the exchange fails, they end like after any exception.
+/// throw. If the exchange fails, or there is none, they end like after any exception.
+template <class Communicator>
+void refuse_call(const distributed::known_shards<Communicator> &ranks, refused_call) noexcept {
+  ranks.abort();
+}
 template <class Communicator>
 void refuse_call(const Communicator &ranks, refused_call why) noexcept {
   try {
@@ -112,17 +122,30 @@ template <class Make>
 using shard_on_device = device_shard<Make, fastest_strategies<measured_tuning>,
                                      head_strategies<measured_tuning>, measured_tuning>;
 
-/// Exchange 1: where the shards of all ranks are. Throws if the calls differ.
+/// The phases of a call: the scan, and before it, its size alone.
+enum class phase_of_call : std::uint64_t { scan, size };
+
+/// Exchange 1, unless its outcome is known: where the shards of all ranks are. Throws if the calls
+/// differ.
+template <class Make, class Communicator>
+auto exchange_layout(const distributed::known_shards<Communicator> &ranks, std::int64_t n,
+                     cudaStream_t, phase_of_call phase = phase_of_call::scan) {
+  const auto layout = [&] {
+    return typename shard_on_device<Make>::layout_type(known_lengths(ranks, n));
+  };
+  return phase == phase_of_call::size ? layout() : for_all_ranks(ranks, layout);
+}
 template <class Make, class Communicator>
 auto exchange_layout(const Communicator &ranks, std::int64_t n, cudaStream_t stream,
-                     std::uint64_t phase = 0) {
+                     phase_of_call phase = phase_of_call::scan) {
   using problem = decltype(std::declval<const Make &>()(std::int64_t{}));
   // Ranks exchange elements as bytes, so the types of these are compared; a CPU has another type.
   using exchanged = cudaStream_t(typename problem::item,
                                  typename comparison_of<typename problem::input_type>::type *);
   const auto calls = for_all_ranks(ranks, [&] {
-    return gather_calls_on(ranks, record_of_call<problem, exchanged>(ranks.size(), n, phase),
-                           stream);
+    const auto own =
+        record_of_call<problem, exchanged>(ranks.size(), n, static_cast<std::uint64_t>(phase));
+    return gather_calls_on(ranks, own, stream);
   });
   return typename shard_on_device<Make>::layout_type(lengths_of(calls));
 }

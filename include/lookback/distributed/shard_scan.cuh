@@ -42,6 +42,7 @@ void scan_shard(const Communicator &, std::int64_t, Make make) {
 
 #include <lookback/distributed/call_record.cuh>
 #include <lookback/distributed/keyed_shard.cuh>
+#include <lookback/distributed/known_shards.cuh>
 #include <lookback/distributed/shard_layout.cuh>
 
 #include <atomic>
@@ -303,17 +304,28 @@ private:
   growing_tile<T, shape> tile_; // in which the shard begins
 };
 
+/// Exchange 1, unless its outcome is known: the lengths of all shards.
+template <class Problem, class Communicator>
+std::vector<std::uint64_t> exchange_lengths(const Communicator &ranks, std::int64_t n) {
+  return lengths_of(for_all_ranks(
+      ranks, [&] { return gather_calls(ranks, record_of_call<Problem>(ranks.size(), n)); }));
+}
+template <class Problem, class Communicator>
+std::vector<std::uint64_t> exchange_lengths(const distributed::known_shards<Communicator> &ranks,
+                                            std::int64_t n) {
+  return for_all_ranks(ranks, [&] { return known_lengths(ranks, n); });
+}
+
 /// Scans the n elements of the problem that `make(0)` describes, as the shard of this rank.
 /// `make(at)` describes those from `at` on.
 template <class Communicator, class Make>
 void scan_shard(const Communicator &ranks, std::int64_t n, Make make) {
   using problem = decltype(make(std::int64_t{}));
-  const auto calls = for_all_ranks(
-      ranks, [&] { return gather_calls(ranks, record_of_call<problem>(ranks.size(), n)); });
-  const auto lengths = lengths_of(calls);
+  const shard_layout<typename problem::shape> layout(exchange_lengths<problem>(ranks, n));
   for_all_ranks(ranks, [&] {
-    const shard_layout<typename problem::shape> layout(lengths);
-    std::make_unique<shard_scan<Communicator, Make>>(ranks, layout, make)->scan();
+    const auto &others = exchanging(ranks);
+    using shard = shard_scan<std::decay_t<decltype(others)>, Make>;
+    std::make_unique<shard>(others, layout, make)->scan();
   });
 }
 
