@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sums of a sequence that is spread over the GPUs of this machine, over NCCL, with a thread for
-// each, by lookback and by CUB over NCCL in turns; beside what one GPU takes for its shard: a scan,
+// each, by lookback, by lookback with known lengths and by CUB over NCCL in turns; beside what one GPU takes for its shard: a scan,
 // reading it once (CUB's reduction), and a copy. Host time from a meeting of all ranks to the end
 // of the work on their streams; the slowest rank counts. Medians.
 //
@@ -221,7 +221,8 @@ template <class T>
 void measure(const char *type, const std::vector<ncclComm_t> &comms, std::size_t n, int runs) {
   const int gpus = static_cast<int>(comms.size());
   meeting all(gpus);
-  std::vector<std::vector<series>> together(comms.size()); // of each rank: lookback, CUB
+  // Of each rank: lookback, the same with known lengths, CUB.
+  std::vector<std::vector<series>> together(comms.size());
   std::atomic<std::size_t> different{0};
   series one;
   const auto work = [&](int gpu) {
@@ -233,10 +234,14 @@ void measure(const char *type, const std::vector<ncclComm_t> &comms, std::size_t
     thrust::tabulate(in.begin(), in.end(), element<T>{n * static_cast<std::size_t>(gpu)});
     const lookback::distributed::nccl ranks(comms[gpu], std::chrono::minutes(1));
     cub_over_nccl<T> cub_scan(comms[gpu], stream, in, out_cub);
-    const auto lookback_scan = [&] {
-      lookback::distributed::inclusive_scan(ranks, policy, in.begin(), in.end(), out.begin());
+    const lookback::distributed::known_shards shards(
+        ranks, std::vector<std::int64_t>(comms.size(), static_cast<std::int64_t>(n)));
+    const auto scan = [&](const auto &communicator) {
+      lookback::distributed::inclusive_scan(communicator, policy, in.begin(), in.end(),
+                                            out.begin());
     };
-    together[gpu] = times(stream, runs, [&] { all.meet(); }, {lookback_scan, std::ref(cub_scan)});
+    together[gpu] = times(stream, runs, [&] { all.meet(); },
+                          {[&] { scan(ranks); }, [&] { scan(shards); }, std::ref(cub_scan)});
     different += differing(out_cub, out);
     all.meet();
     if (gpu == 0) one = alone(stream, runs, in, out);
@@ -245,10 +250,12 @@ void measure(const char *type, const std::vector<ncclComm_t> &comms, std::size_t
   std::vector<std::thread> threads;
   for (int gpu = 0; gpu < gpus; ++gpu) threads.emplace_back(work, gpu); // an error ends the program
   for (std::thread &each : threads) each.join();
-  const double us = median_of_slowest(together, 0), cub_us = median_of_slowest(together, 1);
-  const double scan = one[0], read = one[1], copy = one[2];
-  std::printf("%s,%zu,%d,%.1f,%.1f,%.1f,%.1f,%.1f,%.3f,%.3f,%zu\n", type, n, gpus, us, cub_us, scan,
-              read, copy, us / (read + copy), cub_us / (read + copy), different.load());
+  const double us = median_of_slowest(together, 0), known_us = median_of_slowest(together, 1),
+               cub_us = median_of_slowest(together, 2);
+  const double scan = one[0], read = one[1], copy = one[2], both = read + copy;
+  std::printf("%s,%zu,%d,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.3f,%.3f,%.3f,%zu\n", type, n, gpus, us,
+              known_us, cub_us, scan, read, copy, us / both, known_us / both, cub_us / both,
+              different.load());
 }
 
 } // namespace
@@ -262,8 +269,8 @@ int main(int argc, char **argv) {
   if (argc > 1) gpus = std::clamp(std::atoi(argv[1]), 1, gpus);
   std::vector<ncclComm_t> comms(static_cast<std::size_t>(gpus));
   check(ncclCommInitAll(comms.data(), gpus, nullptr));
-  std::puts("type,n_of_a_rank,gpus,distributed_us,cub_over_nccl_us,scan_us,read_us,copy_us,"
-            "of_read_and_copy,cub_of_read_and_copy,cub_differing");
+  std::puts("type,n_of_a_rank,gpus,distributed_us,known_us,cub_over_nccl_us,scan_us,read_us,"
+            "copy_us,of_read_and_copy,known_of_read_and_copy,cub_of_read_and_copy,cub_differing");
   for (const int log_n : {20, 24, 30}) {
     const int runs = log_n == 30 ? 15 : 101;
     measure<int>("i32", comms, std::size_t{1} << log_n, runs);

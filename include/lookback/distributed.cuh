@@ -122,17 +122,21 @@ namespace distributed {
 ///
 /// **On GPUs**
 ///
-/// - *Requirements*: the current device is the GPU of the rank. Elements, keys and accumulators
+/// - *Requirements*: the current device is the GPU of the rank. A thread that has several GPUs calls
+///   lookback::distributed::on_all(). Elements, keys and accumulators
 ///   must be trivially copyable; elements and accumulators must have fewer than 512 bytes. By key,
 ///   the elements that are exchanged and copied are pairs of an accumulator and a flag.
 /// - *Stream behaviour*: the host waits for the first exchange, since it must know the lengths of
 ///   the shards. With lookback::distributed::nccl it thus waits for earlier work on the stream,
 ///   too. Everything after the first exchange is enqueued on the policy's stream. lookback::par
-///   also waits for the results, lookback::par_nosync does not.
-/// - *Captured streams*: refused. The rank throws `cudaErrorStreamCaptureUnsupported`. Before, it
-///   takes part in the first exchange by a record that says so, on a stream of its own, so that the
-///   other ranks do not wait for it: they throw `std::invalid_argument`. All can go on to use the
-///   communicator, and the capture is unharmed.
+///   also waits for the results, lookback::par_nosync does not. With
+///   lookback::distributed::known_shards there is no first exchange, and the host does not wait.
+/// - *Captured streams*: with known_shards of a communicator that has `all_gather_on`, the graph
+///   has the scan and its temporary memory. Otherwise they are refused: the rank throws
+///   `cudaErrorStreamCaptureUnsupported`. Before, it takes part in the first exchange by a record
+///   that says so, on a stream of its own, so that the other ranks do not wait for it: they throw
+///   `std::invalid_argument`. All can go on to use the communicator, and the capture is unharmed.
+///   With known_shards there is no such exchange, and the communicator is aborted.
 /// - *Temporary memory*: from lookback's pool, or from the policy's allocator. One accumulator for
 ///   each 16 KB of the shard; at most two groups (of 512 KB); for each rank at most a group and the
 ///   aggregates of exchange 4 below; and the storage of a scan of the shard.

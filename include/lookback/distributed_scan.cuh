@@ -103,7 +103,8 @@ namespace distributed {
 ///   `temp_storage_bytes`. They depend on the lengths of all shards, so the ranks exchange these in
 ///   either phase, and the host waits for it. With storage, of any alignment and content, the call
 ///   enqueues the scan. While the lengths of all shards are the same, the size is the same, too,
-///   and need not be asked for again.
+///   and need not be asked for again. With lookback::distributed::known_shards, the first phase is
+///   not collective, and the host waits for nothing.
 /// - `num_items`: elements of the shard, not bytes; of any integer type. 0: the rank takes part
 ///   nevertheless.
 /// - `ranks`: a communicator for GPUs (@ref distributed_scans).
@@ -113,7 +114,8 @@ namespace distributed {
 /// - *Stream behaviour*: the host waits for the exchange of lengths, with
 ///   lookback::distributed::nccl also for earlier work on the stream. Everything else is enqueued
 ///   on `stream`, unless the communicator has only `all_gather`. The call allocates no device
-///   memory. The stream cannot be captured.
+///   memory. The stream can be captured only with known_shards of a communicator that has
+///   `all_gather_on`.
 /// - *Errors*:
 ///
 /// | status | reason | the other ranks |
@@ -121,13 +123,15 @@ namespace distributed {
 /// | `cudaErrorInvalidValue` | the calls of the ranks differ | the same; usable |
 /// | `cudaErrorInvalidValue` | `num_items` is negative | the same; usable |
 /// | `cudaErrorStreamCaptureUnsupported` | a captured `stream` | `cudaErrorInvalidValue`; usable |
+/// | `cudaErrorInvalidValue` | `num_items` is not the known length | end with an error |
 /// | `cudaErrorInvalidValue` | the storage is too small | end with an error |
 /// | `cudaErrorInvalidValue` | the device is not that of an NCCL communicator | end with an error |
 /// | `cudaErrorUnknown` | the communicator throws, or has been aborted | end with an error |
 /// | of CUDA | a launch or a copy fails | end with an error |
 ///
-///   *Usable*: nothing is enqueued, and the communicator can be used on. *End with an error*: the
-///   rank calls `abort()`, and the communicator decides how the others end. No exception leaves a
+///   *Usable*: nothing is enqueued, and the communicator can be used on; with known_shards, calls
+///   are not compared, and the other rows end with an error, too. *End with an error*: the rank
+///   calls `abort()`, and the communicator decides how the others end. No exception leaves a
 ///   call; with `LOOKBACK_LOG=1` in the environment, its message is printed on stderr.
 /// - *Determinism*: the bits of one call of lookback::DeviceScan for the whole sequence
 ///   (lookback::tree_shape).

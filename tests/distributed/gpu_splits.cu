@@ -126,6 +126,28 @@ TEST_CASE("a captured stream") {
   for (const std::string &error : errors) REQUIRE_EQ(error, "");
 }
 
+/// Records go through host memory, for which the host would wait: known lengths are not enough.
+TEST_CASE("a captured stream, with known lengths") {
+  distributed::threads group(2, std::chrono::minutes(1));
+  const auto errors = test::on_all_ranks(group, [](const auto &communicator) {
+    cudaStream_t stream{};
+    REQUIRE_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    thrust::device_vector<int> values(10, 1);
+    if (communicator.rank() == 0)
+      REQUIRE_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    REQUIRE_THROWS(distributed::inclusive_scan(test::known(communicator, {0, 10, 20}),
+                                               lookback::par.on(stream), values.begin(),
+                                               values.end(), values.begin()));
+    if (communicator.rank() == 0) {
+      cudaGraph_t graph{};
+      REQUIRE_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+      cudaGraphDestroy(graph);
+    }
+    cudaStreamDestroy(stream);
+  });
+  for (const std::string &error : errors) REQUIRE_EQ(error, "");
+}
+
 /// Calls of two ranks in two phases: `usual(of)` on rank 0 and `other(of)` on rank 1, where `of`
 /// makes a sum of 10 elements with some storage, of a number of bytes, on a stream.
 template <class Usual, class Other>

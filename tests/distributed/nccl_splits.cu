@@ -4,13 +4,14 @@
 #include <lookback/distributed/nccl_communicator.cuh>
 
 #include <distributed/on_gpus.hpp>
+#include <distributed/ranks.hpp>
 #include <support/skip.hpp>
 
 #include <exception>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -56,18 +57,19 @@ public:
   template <class Work>
   std::vector<std::string> on_all_ranks(Work work) {
     std::vector<std::string> errors(static_cast<std::size_t>(gpus()));
-    std::vector<std::thread> started;
-    for (int gpu = 0; gpu < gpus(); ++gpu)
-      started.emplace_back([&, gpu] {
-        cudaSetDevice(gpu);
-        try {
-          work(*ranks_[gpu]);
-        } catch (const std::exception &error) {
-          errors[static_cast<std::size_t>(gpu)] = error.what();
-        }
-      });
-    for (std::thread &each : started) each.join();
+    distributed::on_all(all(), [&](const distributed::nccl &ranks) {
+      try {
+        work(ranks);
+      } catch (const std::exception &error) {
+        errors[static_cast<std::size_t>(ranks.rank())] = error.what();
+      }
+    });
     return errors;
+  }
+  std::vector<const distributed::nccl *> all() const {
+    std::vector<const distributed::nccl *> ranks;
+    for (int gpu = 0; gpu < gpus(); ++gpu) ranks.push_back(ranks_[gpu].get());
+    return ranks;
   }
   const distributed::nccl &of(int gpu) const { return *ranks_[gpu]; }
   ncclComm_t comm(int gpu) const { return comms_[gpu]; }
@@ -138,6 +140,49 @@ TEST_CASE("a captured stream over NCCL") {
       REQUIRE_THROWS_AS(scan(), std::invalid_argument);
     }
     scan();
+    cudaStreamDestroy(stream);
+  });
+  for (const std::string &error : errors) REQUIRE_EQ(error, "");
+}
+
+/// With known lengths, a graph has the scan: each launch scans what is there by then.
+TEST_CASE("a graph over NCCL") {
+  nccl_group group(std::chrono::minutes(1));
+  const std::size_t n = 700001; // a rank: two groups and more
+  std::vector<std::size_t> cuts{0};
+  while (cuts.size() <= static_cast<std::size_t>(gpus())) cuts.push_back(cuts.size() * n);
+  const auto errors = group.on_all_ranks([&](const distributed::nccl &ranks) {
+    cudaStream_t stream{};
+    REQUIRE_EQ(cudaStreamCreate(&stream), cudaSuccess);
+    const auto shards = test::known(ranks, cuts);
+    thrust::device_vector<int> values(n), results(n);
+    const auto scan = [&](auto policy) {
+      distributed::inclusive_scan(shards, policy, values.begin(), values.end(), results.begin());
+    };
+    scan(lookback::par.on(stream)); // connects the GPUs
+    for (const bool waits : {false, true}) {
+      REQUIRE_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+      if (waits)
+        scan(lookback::par.on(stream));
+      else
+        scan(lookback::par_nosync.on(stream));
+      cudaGraph_t graph{};
+      cudaGraphExec_t launched{};
+      REQUIRE_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+      REQUIRE_EQ(cudaGraphInstantiate(&launched, graph, 0), cudaSuccess);
+      for (const int value : {1, 3}) {
+        thrust::fill(values.begin(), values.end(), value);
+        thrust::fill(results.begin(), results.end(), -1);
+        REQUIRE_EQ(cudaDeviceSynchronize(), cudaSuccess);
+        REQUIRE_EQ(cudaGraphLaunch(launched, stream), cudaSuccess);
+        REQUIRE_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+        const int before = value * static_cast<int>(n) * ranks.rank();
+        REQUIRE_EQ(static_cast<int>(results[0]), before + value);
+        REQUIRE_EQ(static_cast<int>(results[n - 1]), before + value * static_cast<int>(n));
+      }
+      cudaGraphExecDestroy(launched);
+      cudaGraphDestroy(graph);
+    }
     cudaStreamDestroy(stream);
   });
   for (const std::string &error : errors) REQUIRE_EQ(error, "");

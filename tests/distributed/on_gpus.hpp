@@ -7,6 +7,7 @@
 #include <lookback/distributed_scan.cuh>
 #include <lookback/execution_policy.cuh>
 
+#include <distributed/ranks.hpp>
 #include <support/random.hpp>
 #include <support/tree_reference.hpp>
 
@@ -38,7 +39,7 @@ std::vector<std::size_t> random_cuts(std::size_t n, int ranks, const tree_sizes 
 }
 
 /// Runs `of_shard(communicator, first, last, result)` on every rank over a copy of its shard, at a
-/// random distance from a multiple of 16 bytes, in place or not. `on_all_ranks(work)` calls
+/// random distance from a multiple of 16 bytes, in place or not, with known lengths or without. `on_all_ranks(work)` calls
 /// `work(communicator)` in a thread for each rank, whose device is current, and returns whether
 /// none has thrown. Returns how many elements differ from `expected`.
 template <class T, class OnAllRanks, class OfShard>
@@ -56,7 +57,8 @@ std::size_t differing_elements(const std::vector<T> &values, const std::vector<T
     thrust::copy_n(values.begin() + static_cast<std::ptrdiff_t>(begin), n,
                    in.begin() + static_cast<std::ptrdiff_t>(shift));
     T *const from = in.data().get() + shift, *const to = in_place ? from : out.data().get() + shift;
-    const T *const end = of_shard(ranks, from, from + n, to);
+    const T *const end = seed % 2 == 0 ? of_shard(ranks, from, from + n, to)
+                                       : of_shard(known(ranks, cuts), from, from + n, to);
     REQUIRE_EQ(end, to + n);
     cudaMemcpy(results.data() + begin, to, n * sizeof(T), cudaMemcpyDeviceToHost);
   });
@@ -212,7 +214,7 @@ void check_random_splits_by_key(std::size_t count, std::size_t groups, Calls cal
     const auto chosen = on_ranks(random);
     const auto cuts = random_cuts(n, chosen.first, size, random);
     const std::uint64_t seed = random();
-    const bool in_phases = random() % 2 == 0;
+    const bool in_phases = random() % 2 == 0, with_known = random() % 2 == 0;
     chosen.second([&](const auto &ranks) {
       const auto rank = static_cast<std::size_t>(ranks.rank());
       const std::size_t begin = cuts[rank], items = cuts[rank + 1] - begin;
@@ -222,13 +224,17 @@ void check_random_splits_by_key(std::size_t count, std::size_t groups, Calls cal
           apart(results.data() + begin, items, own() % 5);
       shard_copy<T> *const written[] = {&shard_keys, &shard_values, &apart};
       shard_copy<T> &to = *written[own() % 3];
-      const T *const end = calls(ranks, in_phases, shard_keys.data(), shard_values.data(),
-                                 static_cast<std::ptrdiff_t>(items), to.data());
+      const auto call = [&](const auto &communicator) {
+        return calls(communicator, in_phases, shard_keys.data(), shard_values.data(),
+                     static_cast<std::ptrdiff_t>(items), to.data());
+      };
+      const T *const end = with_known ? call(known(ranks, cuts)) : call(ranks);
       REQUIRE_EQ(end, to.data() + items);
       REQUIRE(to.copy_to(results.data() + begin));
     });
     INFO("n = ", n, ", ranks = ", chosen.first, ", first cut = ", cuts[1],
-         ", longest segment = ", most, ", in phases: ", in_phases);
+         ", longest segment = ", most, ", in phases: ", in_phases,
+         ", with known lengths: ", with_known);
     std::size_t differing = 0;
     for (std::size_t i = 0; i < n; ++i)
       differing += std::memcmp(&results[i], &expected[i], sizeof(T)) != 0;

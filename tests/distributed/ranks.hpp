@@ -4,6 +4,7 @@
 
 #include <lookback/distributed.cuh>
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <string>
@@ -28,6 +29,16 @@ std::vector<std::string> on_all_ranks(lookback::distributed::threads &group, Wor
     });
   for (std::thread &each : started) each.join();
   return errors;
+}
+
+/// The ranks, with the lengths of all shards known: shard r is from cuts[r] to cuts[r + 1].
+template <class Communicator>
+lookback::distributed::known_shards<Communicator> known(const Communicator &ranks,
+                                                        const std::vector<std::size_t> &cuts) {
+  std::vector<std::int64_t> lengths;
+  for (std::size_t r = 0; r + 1 < cuts.size(); ++r)
+    lengths.push_back(static_cast<std::int64_t>(cuts[r + 1] - cuts[r]));
+  return {ranks, lengths};
 }
 
 } // namespace test

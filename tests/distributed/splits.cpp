@@ -104,10 +104,7 @@ struct unknown_lengths {
 struct known_lengths {
   template <class Communicator, class Scan>
   auto operator()(const Communicator &ranks, const split &cuts, Scan scan) const {
-    std::vector<std::int64_t> lengths;
-    for (std::size_t r = 0; r + 1 < cuts.size(); ++r)
-      lengths.push_back(static_cast<std::int64_t>(cuts[r + 1] - cuts[r]));
-    const distributed::known_shards<Communicator> shards(ranks, lengths);
+    const auto shards = test::known(ranks, cuts);
     return scan(shard_calls<distributed::known_shards<Communicator>>{shards});
   }
 };

@@ -11,9 +11,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <exception>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -72,6 +75,8 @@ public:
   int rank() const { return rank_; }
   /// The number of ranks.
   int size() const { return size_; }
+  /// The GPU of the rank.
+  int gpu() const { return gpu_; }
   /// Whether the communicator has been aborted. Then it no longer exists and must not be destroyed.
   bool aborted() const { return state_.comm == nullptr; }
 
@@ -185,6 +190,49 @@ private:
   mutable state state_;
   int rank_ = 0, size_ = 1, gpu_ = 0;
 };
+
+/// Calls `call(*ranks[i])` for all i at the same time, each in a thread of its own whose current
+/// device is the GPU of that communicator: for a thread that has several GPUs.
+///
+/// @code
+/// lookback::distributed::on_all({&of_gpu_0, &of_gpu_1}, [&](const auto &ranks) {
+///   shard &own = shards[ranks.gpu()];
+///   lookback::distributed::inclusive_scan(ranks, lookback::par_nosync.on(own.stream), own.first,
+///                                         own.last, own.result);
+/// });
+/// @endcode
+///
+/// Returns when all calls have returned; what they have enqueued may still be running. If calls
+/// throw, it then rethrows the exception that was thrown first. `call` is shared by the threads.
+///
+/// @ingroup distributed_scans
+template <class Call>
+void on_all(const std::vector<const nccl *> &ranks, const Call &call) {
+  std::mutex guard;
+  std::exception_ptr first_error;
+  const auto keep_first = [&] {
+    const std::lock_guard<std::mutex> lock(guard);
+    if (first_error == nullptr) first_error = std::current_exception();
+  };
+  std::vector<std::thread> started;
+  for (const nccl *const own : ranks) try {
+      started.emplace_back([&, own] {
+        try {
+          if (cudaSetDevice(own->gpu()) != cudaSuccess)
+            throw std::runtime_error("lookback: GPU " + std::to_string(own->gpu()) +
+                                     " of an NCCL communicator cannot be made current");
+          call(*own);
+        } catch (...) {
+          keep_first();
+        }
+      });
+    } catch (...) { // no thread for this rank: the others must not wait for it
+      keep_first();
+      own->abort();
+    }
+  for (std::thread &each : started) each.join();
+  if (first_error != nullptr) std::rethrow_exception(first_error);
+}
 
 } // namespace distributed
 } // namespace LOOKBACK_ABI
