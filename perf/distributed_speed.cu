@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Sums of a sequence that is spread over the GPUs of this machine, over NCCL, with a thread for
-// each, by lookback, by lookback with known lengths and by CUB over NCCL in turns; beside what one GPU takes for its shard: a scan,
-// reading it once (CUB's reduction), and a copy. Host time from a meeting of all ranks to the end
-// of the work on their streams; the slowest rank counts. Medians.
+// each, by lookback, by lookback with known lengths and by CUB over NCCL in turns; beside what one
+// GPU takes for its shard: a scan, reading it once (CUB's reduction), and a copy. Host time from a
+// meeting of all ranks to the end of the work on their streams; the slowest rank counts. Medians.
 //
 // CUB over NCCL is the textbook method, also of `cuda::experimental::inclusive_scan` for several
 // GPUs: reduce the shard to one value, gather these, fold those of earlier ranks, scan the shard

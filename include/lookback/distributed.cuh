@@ -122,10 +122,10 @@ namespace distributed {
 ///
 /// **On GPUs**
 ///
-/// - *Requirements*: the current device is the GPU of the rank. A thread that has several GPUs calls
-///   lookback::distributed::on_all(). Elements, keys and accumulators
-///   must be trivially copyable; elements and accumulators must have fewer than 512 bytes. By key,
-///   the elements that are exchanged and copied are pairs of an accumulator and a flag.
+/// - *Requirements*: the current device is the GPU of the rank; lookback::distributed::on_all()
+///   sees to that where one thread has several GPUs. Elements, keys and accumulators must be
+///   trivially copyable; elements and accumulators must have fewer than 512 bytes. By key, the
+///   elements that are exchanged and copied are pairs of an accumulator and a flag.
 /// - *Stream behaviour*: the host waits for the first exchange, since it must know the lengths of
 ///   the shards. With lookback::distributed::nccl it thus waits for earlier work on the stream,
 ///   too. Everything after the first exchange is enqueued on the policy's stream. lookback::par

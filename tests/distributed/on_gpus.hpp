@@ -39,9 +39,9 @@ std::vector<std::size_t> random_cuts(std::size_t n, int ranks, const tree_sizes 
 }
 
 /// Runs `of_shard(communicator, first, last, result)` on every rank over a copy of its shard, at a
-/// random distance from a multiple of 16 bytes, in place or not, with known lengths or without. `on_all_ranks(work)` calls
-/// `work(communicator)` in a thread for each rank, whose device is current, and returns whether
-/// none has thrown. Returns how many elements differ from `expected`.
+/// random distance from a multiple of 16 bytes, in place or not, with known lengths or without.
+/// `on_all_ranks(work)` calls `work(communicator)` in a thread for each rank, whose device is
+/// current, and returns whether none has thrown. Returns how many elements differ from `expected`.
 template <class T, class OnAllRanks, class OfShard>
 std::size_t differing_elements(const std::vector<T> &values, const std::vector<T> &expected,
                                const std::vector<std::size_t> &cuts, std::uint64_t seed,
