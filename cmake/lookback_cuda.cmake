@@ -4,7 +4,7 @@
 #                           asked for, and under LOOKBACK_VERIFY
 #   lookback_compile_only   whether their kernels are compiled for errors and warnings alone
 #   lookback_other_architectures
-#                           those of which each such program is compiled for the next, besides CMAKE_CUDA_ARCHITECTURES
+#                           besides CMAKE_CUDA_ARCHITECTURES, each such program is compiled for one of these, in turn
 include(CheckLanguage)
 set(lookback_gpu_programs FALSE)
 set(lookback_compile_only FALSE)

@@ -106,6 +106,8 @@ namespace distributed {
 ///   in the processor, in the number of ranks, or in lookback::tree_version. Likewise on the other
 ///   ranks if one cannot take part because its stream is being captured. The message names the
 ///   difference or the rank, nothing is written, and the communicator remains usable.
+///   lookback::distributed::known_shards does without this exchange, so differing calls are not
+///   found, and every exception aborts the communicator.
 /// - *Exceptions*: any other exception, as for @ref thrust_scans, is rethrown on its rank, which
 ///   also calls `abort()`. Ranks that wait in the call end with an error. A rank whose call has
 ///   already returned receives the error from its next call. Results are then partly written.
@@ -123,20 +125,20 @@ namespace distributed {
 /// **On GPUs**
 ///
 /// - *Requirements*: the current device is the GPU of the rank; lookback::distributed::on_all()
-///   sees to that where one thread has several GPUs. Elements, keys and accumulators must be
+///   sets it where one host thread drives several GPUs. Elements, keys and accumulators must be
 ///   trivially copyable; elements and accumulators must have fewer than 512 bytes. By key, the
 ///   elements that are exchanged and copied are pairs of an accumulator and a flag.
 /// - *Stream behaviour*: the host waits for the first exchange, since it must know the lengths of
 ///   the shards. With lookback::distributed::nccl it thus waits for earlier work on the stream,
 ///   too. Everything after the first exchange is enqueued on the policy's stream. lookback::par
 ///   also waits for the results, lookback::par_nosync does not. With
-///   lookback::distributed::known_shards there is no first exchange, and the host does not wait.
-/// - *Captured streams*: with known_shards of a communicator that has `all_gather_on`, the graph
-///   has the scan and its temporary memory. Otherwise they are refused: the rank throws
-///   `cudaErrorStreamCaptureUnsupported`. Before, it takes part in the first exchange by a record
-///   that says so, on a stream of its own, so that the other ranks do not wait for it: they throw
-///   `std::invalid_argument`. All can go on to use the communicator, and the capture is unharmed.
-///   With known_shards there is no such exchange, and the communicator is aborted.
+///   lookback::distributed::known_shards there is no first exchange to wait for.
+/// - *Captured streams*: allowed with known_shards of a communicator that has `all_gather_on`;
+///   temporary memory from the pool then belongs to the graph. Otherwise, the rank throws
+///   `cudaErrorStreamCaptureUnsupported`. First it tells the other ranks, in an exchange on a
+///   stream of its own: they throw `std::invalid_argument`, the communicator remains usable, and
+///   the capture is unharmed. With known_shards of a communicator that has only `all_gather`, it
+///   aborts the communicator instead.
 /// - *Temporary memory*: from lookback's pool, or from the policy's allocator. One accumulator for
 ///   each 16 KB of the shard; at most two groups (of 512 KB); for each rank at most a group and the
 ///   aggregates of exchange 4 below; and the storage of a scan of the shard.
@@ -162,13 +164,14 @@ namespace distributed {
 /// `records`, on all ranks. It returns when `records` is complete, and throws if that is
 /// impossible. Both `all_gather` and `abort` are called only by the thread that calls the scan.
 ///
-/// A communicator for GPUs has three members in place of `all_gather`:
+/// A communicator for GPUs has four members in place of `all_gather`:
 ///
 /// - `void all_gather_on(const void *record, std::size_t bytes, void *records, cudaStream_t)`: the
 ///   same in device memory, enqueued on the stream;
 /// - `void all_gather_host(const void *record, std::size_t bytes, void *records, cudaStream_t)`:
 ///   the same in host memory, for 64 bytes; it returns when `records` is complete;
-/// - `void wait_for(cudaStream_t)`: waits until the work on the stream is complete.
+/// - `void wait_for(cudaStream_t)`: waits until the work on the stream is complete;
+/// - `void require_usable()`: throws if this thread cannot make a call.
 ///
 /// On GPUs, a communicator that has only `all_gather` exchanges copies in host memory, and the host
 /// waits for each exchange.

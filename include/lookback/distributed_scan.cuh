@@ -41,19 +41,19 @@ cudaError_t distributed_scan(void *storage, std::size_t &bytes, std::int64_t n,
                              const Communicator &ranks, cudaStream_t stream, Launch launch,
                              Make make) {
   return status_of([&]() -> cudaError_t {
+    const auto phase = storage == nullptr ? phase_of_call::size : phase_of_call::scan;
+    const auto refuse = [&](refused_call why, cudaError_t status) {
+      if (is_collective<Communicator>(phase)) refuse_call(ranks, why);
+      return status;
+    };
     cudaGraph_t graph = nullptr;
     const cudaError_t captured = graph_of(stream, graph);
-    if (captured != cudaSuccess || (graph != nullptr && !can_be_captured<Communicator>)) {
-      refuse_call(ranks, refused_call::captured);
-      return captured != cudaSuccess ? captured : cudaErrorStreamCaptureUnsupported;
-    }
-    if (n < 0) {
-      refuse_call(ranks, refused_call::negative);
-      return cudaErrorInvalidValue;
-    }
-    const auto layout = exchange_layout<Make>(
-        ranks, n, stream, storage == nullptr ? phase_of_call::size : phase_of_call::scan);
-    return for_all_ranks(ranks, [&]() -> cudaError_t {
+    if (captured != cudaSuccess) return refuse(refused_call::captured, captured);
+    if (graph != nullptr && !can_be_captured<Communicator>)
+      return refuse(refused_call::captured, cudaErrorStreamCaptureUnsupported);
+    if (n < 0) return refuse(refused_call::negative, cudaErrorInvalidValue);
+    const auto layout = exchange_layout<Make>(ranks, n, stream, phase);
+    return for_ranks_that_wait(ranks, phase, [&]() -> cudaError_t {
       shard_on_device<Make> own(make, layout, ranks.rank());
       const std::size_t needed =
           layout.is_empty() ? temporary_memory::bytes_for(0) : own.bytes(launch);
@@ -104,7 +104,7 @@ namespace distributed {
 ///   either phase, and the host waits for it. With storage, of any alignment and content, the call
 ///   enqueues the scan. While the lengths of all shards are the same, the size is the same, too,
 ///   and need not be asked for again. With lookback::distributed::known_shards, the first phase is
-///   not collective, and the host waits for nothing.
+///   not collective.
 /// - `num_items`: elements of the shard, not bytes; of any integer type. 0: the rank takes part
 ///   nevertheless.
 /// - `ranks`: a communicator for GPUs (@ref distributed_scans).
@@ -112,7 +112,8 @@ namespace distributed {
 ///   trivially copyable and have fewer than 512 bytes.
 /// - *Initial value*: a value that the host knows.
 /// - *Stream behaviour*: the host waits for the exchange of lengths, with
-///   lookback::distributed::nccl also for earlier work on the stream. Everything else is enqueued
+///   lookback::distributed::nccl also for earlier work on the stream; with known_shards there is no
+///   such exchange. Everything else is enqueued
 ///   on `stream`, unless the communicator has only `all_gather`. The call allocates no device
 ///   memory. The stream can be captured only with known_shards of a communicator that has
 ///   `all_gather_on`.
@@ -129,10 +130,11 @@ namespace distributed {
 /// | `cudaErrorUnknown` | the communicator throws, or has been aborted | end with an error |
 /// | of CUDA | a launch or a copy fails | end with an error |
 ///
-///   *Usable*: nothing is enqueued, and the communicator can be used on; with known_shards, calls
-///   are not compared, and the other rows end with an error, too. *End with an error*: the rank
-///   calls `abort()`, and the communicator decides how the others end. No exception leaves a
-///   call; with `LOOKBACK_LOG=1` in the environment, its message is printed on stderr.
+///   *Usable*: nothing is enqueued, and the communicator can be used on; with known_shards,
+///   differing calls are not found, and the other errors end the calls of all ranks. *End with an
+///   error*: the rank calls `abort()`, and the communicator decides how the others end. No
+///   exception leaves a call; with `LOOKBACK_LOG=1` in the environment, its message is printed on
+///   stderr.
 /// - *Determinism*: the bits of one call of lookback::DeviceScan for the whole sequence
 ///   (lookback::tree_shape).
 /// - *Temporary storage*, *complexity*: as for @ref distributed_scans on GPUs.

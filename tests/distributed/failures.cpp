@@ -200,7 +200,7 @@ TEST_CASE("distributed scans: a rank that cannot take part") {
   CHECK_EQ(y[8], 18);
 }
 
-/// The others, who wait for the first exchange of items, end with an error.
+/// The other rank waits in a later exchange, and ends with an error.
 TEST_CASE("distributed scans: another length than the known one") {
   const int x[3] = {1, 2, 3};
   int y[6] = {};

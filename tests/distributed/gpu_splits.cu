@@ -126,7 +126,7 @@ TEST_CASE("a captured stream") {
   for (const std::string &error : errors) REQUIRE_EQ(error, "");
 }
 
-/// Records go through host memory, for which the host would wait: known lengths are not enough.
+/// This communicator exchanges through host memory, so the host waits even with known lengths.
 TEST_CASE("a captured stream, with known lengths") {
   distributed::threads group(2, std::chrono::minutes(1));
   const auto errors = test::on_all_ranks(group, [](const auto &communicator) {
@@ -166,6 +166,27 @@ std::vector<cudaError_t> statuses(distributed::threads &group, Usual usual, Othe
        }))
     REQUIRE_EQ(error, "");
   return results;
+}
+
+/// With known lengths, the first phase involves no other rank, and an error in it none either.
+TEST_CASE("DistributedScan: known lengths") {
+  distributed::threads group(2, std::chrono::minutes(1));
+  const auto errors = test::on_all_ranks(group, [](const auto &ranks) {
+    const auto shards = test::known(ranks, {0, 10, 20});
+    thrust::device_vector<int> values(10, 1);
+    int *const data = values.data().get();
+    const auto scan = [&](void *storage, std::size_t &bytes, int n) {
+      return distributed::DistributedScan::InclusiveSum(storage, bytes, data, data, n, shards);
+    };
+    std::size_t bytes = 0;
+    for (const int n : {9, -1})
+      if (ranks.rank() == 0) REQUIRE_EQ(scan(nullptr, bytes, n), cudaErrorInvalidValue);
+    REQUIRE_EQ(test::in_two_phases(
+                   [&](void *storage, std::size_t &size) { return scan(storage, size, 10); }),
+               cudaSuccess);
+    REQUIRE_EQ(values[9], ranks.rank() == 0 ? 10 : 20);
+  });
+  for (const std::string &error : errors) REQUIRE_EQ(error, "");
 }
 
 TEST_CASE("DistributedScan: statuses") {

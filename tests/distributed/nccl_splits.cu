@@ -145,7 +145,7 @@ TEST_CASE("a captured stream over NCCL") {
   for (const std::string &error : errors) REQUIRE_EQ(error, "");
 }
 
-/// With known lengths, a graph has the scan: each launch scans what is there by then.
+/// With known lengths, a scan can be captured: each launch scans the current values.
 TEST_CASE("a graph over NCCL") {
   nccl_group group(std::chrono::minutes(1));
   const std::size_t n = 700001; // a rank: two groups and more

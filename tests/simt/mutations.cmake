@@ -7,8 +7,8 @@
 # a failure would prove nothing. PLACES compiles nothing: it requires that every mutation finds its
 # place, and that every marker in the headers is used.
 #
-# A program is compiled once, over headers in which each mutation is a branch that a number in the
-# environment takes; what no branch can express is compiled alone.
+# Each program is compiled once, with its mutations as branches in the headers; a number in the
+# environment selects one. A mutation that no branch can express is compiled separately.
 #
 # A marker is the comment `// mutant: <id>` at the end of a line; ids are unique. Formatting or
 # moving code keeps a mutation valid as long as the marker stays with its line.
@@ -67,8 +67,8 @@ function(split_at marker)
   set(after "${comment}${after}" PARENT_SCOPE)
 endfunction()
 
-# Requires that the line of `marker`, at which `text` is split, begins a statement: behind one of
-# the `ends` of what precedes.
+# Requires that the line of `marker`, at which `text` is split, begins a statement: the code before
+# it ends with a match of the regular expression `ends`.
 function(require_begin marker ends)
   string(REGEX REPLACE "//[^\n]*|#[^\n]*" "" preceding "${before}")
   string(STRIP "${preceding}" preceding)
@@ -77,7 +77,7 @@ function(require_begin marker ends)
   endif()
 endfunction()
 
-# Requires that it is one statement, perhaps of an `if`.
+# Requires that it is one statement, perhaps the body of an `if` or `else`.
 function(require_statement marker)
   require_begin(${marker} "[;{}:)]|else")
   string(REGEX REPLACE "[^(]" "" opened "${code}")
@@ -102,11 +102,11 @@ endfunction()
 # mutation(name operation...): `name` says what is broken, and the operation how:
 #   DELETE marker                 the statement on that line
 #   MOVE marker BEFORE marker     the same statement, to another line of the same header
-#   REPLACE marker old new        text of that statement, which declares nothing
-#   VALUE marker old new          an expression on that line, by another of its type
-#   CODE marker old new           any text
-# `old` must occur exactly once in the line of the marker. CODE is for what must be known to the
-# compiler, and costs a program of its own.
+#   REPLACE marker old new        `old` by `new` in that statement, which is no declaration
+#   VALUE marker old new          the expression `old` on that line by `new`, of the same type
+#   CODE marker old new           any text on that line
+# `old` must occur exactly once in the line of the marker. CODE is for what the compiler must know,
+# and needs a compilation of its own.
 function(mutation name operation marker)
   math(EXPR mutations "${mutations} + 1")
   set(mutations ${mutations} PARENT_SCOPE)
@@ -159,7 +159,7 @@ function(mutation name operation marker)
     endif()
     set(statement "${code}")
     split_at(${ARGV4})
-    require_begin(${ARGV4} "[;{}:]") # behind a condition, what follows would have none
+    require_begin(${ARGV4} "[;{}:]") # after a condition, it would become the body
     set_property(GLOBAL APPEND PROPERTY ${source}_markers ${ARGV4})
     set_property(GLOBAL APPEND_STRING PROPERTY ${source}_${ARGV4}_begin
                  "if (${chosen}) { ${statement} } ")
@@ -174,7 +174,7 @@ inline const int lookback_mutation = [] {
 }();
 ")
 
-# Makes a branch of each mutation of `source` in WORK's headers, which are unbroken.
+# Writes the mutations of `source` as branches into WORK's headers, which are as they were copied.
 function(write_branches)
   get_property(markers GLOBAL PROPERTY ${source}_markers)
   list(REMOVE_DUPLICATES markers)
@@ -185,7 +185,7 @@ function(write_branches)
     set(path ${WORK}/${file_of_${marker}})
     file(READ ${path} text)
     split_at(${marker})
-    if(NOT old STREQUAL "")
+    if(NOT "${old}" STREQUAL "")
       string(REPLACE "${old}" "${new}" code "${code}")
     endif()
     file(WRITE ${path} "${before}${begin}${branches}${code}${after}")
@@ -278,7 +278,7 @@ function(try_mutations)
   copy_headers()
 endfunction()
 
-# The mutations that follow, up to the next of these, are tried on this test.
+# The mutations up to the next mutations_of() are tried on this test.
 macro(mutations_of test)
   try_mutations()
   set(source ${test})

@@ -69,7 +69,7 @@ call_record record_of_call(int ranks, std::int64_t n, std::uint64_t phase = 0) {
            type_hash<decltype(Problem::op)>(), type_hash<Others>() ^ phase}};
 }
 
-/// The number of ranks. Throws if that of the caller is none of them.
+/// The number of ranks. Throws unless the caller's rank is below it, and not negative.
 template <class Communicator>
 std::size_t checked_size(const Communicator &ranks) {
   const int rank = ranks.rank(), size = ranks.size();

@@ -24,8 +24,8 @@ void scan_shard_on(const thrust::cuda_cub::execution_policy<Derived> &exec,
                      "lookback: querying whether the stream is being captured");
     else
       refuse_capture(stream, "lookback: a distributed scan cannot be captured, since the host "
-                             "waits for an exchange; lookback::distributed::known_shards of an "
-                             "NCCL communicator does without");
+                             "waits for an exchange; use lookback::distributed::known_shards "
+                             "with an NCCL communicator");
   } catch (...) {
     refuse_call(ranks, refused_call::captured);
     throw;

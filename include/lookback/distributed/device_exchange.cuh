@@ -97,7 +97,7 @@ private:
 };
 
 /// Exchange 1 of a rank that cannot take part, so that the others do not wait for it: their calls
-/// throw. If the exchange fails, or there is none, they end like after any exception.
+/// throw. Aborts the communicator if that fails, or if there is no such exchange.
 template <class Communicator>
 void refuse_call(const distributed::known_shards<Communicator> &ranks, refused_call) noexcept {
   ranks.abort();
@@ -122,18 +122,29 @@ template <class Make>
 using shard_on_device = device_shard<Make, fastest_strategies<measured_tuning>,
                                      head_strategies<measured_tuning>, measured_tuning>;
 
-/// The phases of a call: the scan, and before it, its size alone.
+/// The phase of a call in the style of CUB: the scan, or the query of its storage's size.
 enum class phase_of_call : std::uint64_t { scan, size };
+
+/// Whether other ranks wait for this one.
+template <class Communicator>
+constexpr bool is_collective(phase_of_call phase) {
+  return !knows_lengths<Communicator> || phase == phase_of_call::scan;
+}
+/// Calls `work()`. If it throws while other ranks wait, their calls end, too.
+template <class Communicator, class Work>
+auto for_ranks_that_wait(const Communicator &ranks, phase_of_call phase, Work work) {
+  return is_collective<Communicator>(phase) ? for_all_ranks(ranks, work) : work();
+}
 
 /// Exchange 1, unless its outcome is known: where the shards of all ranks are. Throws if the calls
 /// differ.
 template <class Make, class Communicator>
 auto exchange_layout(const distributed::known_shards<Communicator> &ranks, std::int64_t n,
                      cudaStream_t, phase_of_call phase = phase_of_call::scan) {
-  const auto layout = [&] {
+  return for_ranks_that_wait(ranks, phase, [&] {
+    if constexpr (gathers_on_stream<Communicator>) ranks.communicator().require_usable();
     return typename shard_on_device<Make>::layout_type(known_lengths(ranks, n));
-  };
-  return phase == phase_of_call::size ? layout() : for_all_ranks(ranks, layout);
+  });
 }
 template <class Make, class Communicator>
 auto exchange_layout(const Communicator &ranks, std::int64_t n, cudaStream_t stream,

@@ -15,9 +15,9 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace distributed {
 
-/// A communicator together with the lengths of the shards of all ranks. Its calls do without the
-/// exchange of lengths, for which the host would wait, and without the comparison of calls; on
-/// GPUs, they can be captured into a graph.
+/// A communicator together with the lengths of the shards of all ranks. Calls with it skip the
+/// exchange of lengths, for which the host waits otherwise, and the comparison of calls. On GPUs,
+/// they can be captured into a graph if the communicator has `all_gather_on`.
 ///
 /// @code
 /// const lookback::distributed::nccl ranks(comm);
@@ -26,14 +26,15 @@ namespace distributed {
 ///                                       result);
 /// @endcode
 ///
-/// - *Collective*: as for @ref distributed_scans, but nothing checks it. If the calls of the ranks
-///   or their lengths differ, the results are undefined, and ranks may wait for one another up to
-///   the deadline of the communicator.
-/// - *Errors*: `std::invalid_argument` if a call has another number of elements than the length of
-///   its rank. The communicator is aborted, since the others wait for this rank.
-/// - *Captured streams*: a graph has the call if the communicator has `all_gather_on`. Each launch
-///   scans what is in the same memory by then; all ranks launch their graphs, in the same order.
-/// - *Lifetime*: `ranks` must outlive this object, and a graph that has been captured.
+/// - *Collective*: as for @ref distributed_scans, but unchecked. If the calls or the lengths differ
+///   between ranks, the results are undefined, and ranks may wait for one another: the host up to
+///   the deadline of the communicator, enqueued work without limit.
+/// - *Errors*: `std::invalid_argument` if the number of elements of a call is not the known length
+///   of the rank. The communicator is then aborted, since the other ranks may wait for this one,
+///   except in the first phase of DistributedScan.
+/// - *Graphs*: each launch scans the current contents of the same memory. All ranks must launch
+///   their graphs, in the same order.
+/// - *Lifetime*: `ranks` must outlive this object and all graphs captured with it.
 ///
 /// @ingroup distributed_scans
 template <class Communicator>
@@ -82,7 +83,7 @@ inline constexpr bool knows_lengths = false;
 template <class Communicator>
 inline constexpr bool knows_lengths<distributed::known_shards<Communicator>> = true;
 
-/// What exchanges records.
+/// The communicator that performs the exchanges.
 template <class Communicator>
 const Communicator &exchanging(const Communicator &ranks) {
   return ranks;

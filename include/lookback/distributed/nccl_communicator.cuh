@@ -35,11 +35,14 @@ namespace distributed {
 /// - *Ownership*: the caller owns `comm`, and destroys it after this object, unless aborted().
 /// - *Failure*: after an error of NCCL or CUDA in a call, or a wait longer than the deadline,
 ///   `comm` is aborted, and the call throws `std::runtime_error`. Any other exception in the call
-///   of this rank aborts it, too, unless the calls of the ranks differ or a stream is being
-///   captured. After an abort, every later call throws `std::runtime_error`. The other ranks
-///   receive an error from NCCL, or their waits end at the deadline.
-/// - *Waits*: the host waits in every call for the lengths of the shards and, with lookback::par,
-///   for the results. Work that lookback::par_nosync leaves on the stream has no deadline.
+///   of this rank aborts it, too, unless it tells that the calls of the ranks differ or that a
+///   stream is being captured (@ref distributed_scans). After an abort, every later call throws
+///   `std::runtime_error`. The other ranks receive an error from NCCL, or their waits end at the
+///   deadline.
+/// - *Waits*: the host waits in every call for the lengths of the shards, unless they are known
+///   (known_shards), and with lookback::par for the results. Work that a call leaves on the stream
+///   has no deadline, nor has the launch of a graph: there, ranks may wait without limit for one
+///   whose call has failed.
 ///
 /// @ingroup distributed_scans
 class nccl {
@@ -89,8 +92,7 @@ public:
   /// The same in host memory, for records of at most 64 bytes. Waits for the stream.
   void all_gather_host(const void *record, std::size_t bytes, void *records,
                        cudaStream_t stream) const {
-    throw_if_aborted();
-    check_current_device();
+    require_usable();
     if (bytes > host_bytes)
       throw std::invalid_argument("lookback: all_gather_host() takes records of at most 64 bytes");
     char *const own = static_cast<char *>(state_.device), *const all = own + host_bytes;
@@ -119,6 +121,11 @@ public:
         fail("has waited until the deadline for the other ranks");
       std::this_thread::yield();
     }
+  }
+  /// Throws if it has been aborted, or if another GPU is current.
+  void require_usable() const {
+    throw_if_aborted();
+    check_current_device();
   }
   /// Aborts the communicator.
   void abort() const noexcept {
@@ -192,18 +199,19 @@ private:
 };
 
 /// Calls `call(*ranks[i])` for all i at the same time, each in a thread of its own whose current
-/// device is the GPU of that communicator: for a thread that has several GPUs.
+/// device is the GPU of that communicator: for a host thread that drives several GPUs.
 ///
 /// @code
 /// lookback::distributed::on_all({&of_gpu_0, &of_gpu_1}, [&](const auto &ranks) {
-///   shard &own = shards[ranks.gpu()];
+///   const part &own = parts[ranks.rank()];
 ///   lookback::distributed::inclusive_scan(ranks, lookback::par_nosync.on(own.stream), own.first,
 ///                                         own.last, own.result);
 /// });
 /// @endcode
 ///
 /// Returns when all calls have returned; what they have enqueued may still be running. If calls
-/// throw, it then rethrows the exception that was thrown first. `call` is shared by the threads.
+/// throw, it then rethrows the exception that was thrown first. The threads call the same object
+/// `call` concurrently.
 ///
 /// @ingroup distributed_scans
 template <class Call>
@@ -218,15 +226,17 @@ void on_all(const std::vector<const nccl *> &ranks, const Call &call) {
   for (const nccl *const own : ranks) try {
       started.emplace_back([&, own] {
         try {
-          if (cudaSetDevice(own->gpu()) != cudaSuccess)
+          if (cudaSetDevice(own->gpu()) != cudaSuccess) {
+            own->abort();
             throw std::runtime_error("lookback: GPU " + std::to_string(own->gpu()) +
                                      " of an NCCL communicator cannot be made current");
+          }
           call(*own);
         } catch (...) {
           keep_first();
         }
       });
-    } catch (...) { // no thread for this rank: the others must not wait for it
+    } catch (...) { // no thread for this rank
       keep_first();
       own->abort();
     }
