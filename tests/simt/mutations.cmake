@@ -545,7 +545,8 @@ mutation("a row that ends with its warp's lanes"
          VALUE slots-above "is_above ? above_[step] : value" "value")
 mutation("an invalid number of segments not reported" REPLACE segments-report "report_count(number)" "")
 mutation("batches of segments without the last" VALUE segments-entries "batches + 1" "batches")
-mutation("as many segments scanned as there can be" DELETE segments-read)
+mutation("the last of the actual segments not known"
+         VALUE segments-read "number.items" "number.items - (number.items > 0)")
 
 # ---- columns -------------------------------------------------------------------------------------
 mutations_of(races_columns.cpp)

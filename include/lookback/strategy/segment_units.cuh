@@ -367,8 +367,9 @@ segment_units_kernel(
   using units = typename segment_units_block<Problem, Segments, Rows, Section>::here::units;
   if constexpr (known_segments<Segments>::on_device) {
     auto number = segments.number;
-    number.read(); // an invalid one has been reported // mutant: segments-read
-    const auto actual = segments.all.first(static_cast<std::int64_t>(number.items));
+    number.read(); // an invalid one has been reported
+    const auto actual =
+        segments.all.first(static_cast<std::int64_t>(number.items)); // mutant: segments-read
     const segment_batches of_actual{batches.first_slots, segment_batches::of(actual.count())};
     units(problem, actual, of_actual, state).run();
   } else {
