@@ -3,8 +3,8 @@
 #   lookback_gpu_programs   whether programs that need a GPU are built: with a GPU, for architectures that were
 #                           asked for, and under LOOKBACK_VERIFY
 #   lookback_compile_only   whether their kernels are compiled for errors and warnings alone
-#   lookback_other_architectures
-#                           besides CMAKE_CUDA_ARCHITECTURES, each such program is compiled for one of these, in turn
+#   lookback_architectures_in_turn
+#                           each such program is compiled for the next of these
 include(CheckLanguage)
 set(lookback_gpu_programs FALSE)
 set(lookback_compile_only FALSE)
@@ -18,10 +18,10 @@ if(NOT CMAKE_CUDA_COMPILER)
 endif()
 
 if(LOOKBACK_VERIFY)
-  # Every program for 90 and, in turn, for one of the others whose code or tuning differs, as PTX: 89 has the code of 86,
-  # and 100 that of 90. Machine code takes as long again; checks_architectures has it, of all of them.
+  # Tests of kernels for one architecture in turn of those whose code or tuning differs, as PTX: 89 has the code of 86, and
+  # 100 that of 90. Everything else for 90. Machine code takes as long again; checks_architectures has it, of all of them.
   set(CMAKE_CUDA_ARCHITECTURES 90-virtual)
-  set(lookback_other_architectures 75-virtual 80-virtual 86-virtual 120-virtual)
+  set(lookback_architectures_in_turn 75-virtual 80-virtual 86-virtual 90-virtual 120-virtual)
   set(lookback_gpu_programs TRUE)
   set(lookback_compile_only TRUE)
 elseif(DEFINED CMAKE_CUDA_ARCHITECTURES OR DEFINED ENV{CUDAARCHS})

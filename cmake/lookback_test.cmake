@@ -7,7 +7,7 @@
 #
 # Each test belongs to one of two runs, `test` and, with LOOKBACK_VERIFY, `verify`: what does not say otherwise by
 # if(LOOKBACK_VERIFY) is of the first. Programs for a GPU run in the first, or are reported as skipped there without
-# having been built; the second compiles each for sm_90 and one other architecture, and runs those that are declared while
+# having been built; the second compiles each for one architecture, and runs those that are declared while
 # lookback_gpu_tests_run is set.
 find_package(doctest REQUIRED)
 
@@ -48,15 +48,15 @@ function(lookback_host_test name)
   endif()
 endfunction()
 
-# Compiles `name` for the next of lookback_other_architectures, too.
+# Compiles `name` for the next of lookback_architectures_in_turn.
 function(lookback_for_next_architecture name)
-  if(lookback_other_architectures)
+  if(lookback_architectures_in_turn)
     get_property(turn GLOBAL PROPERTY lookback_architecture_turn)
-    list(LENGTH lookback_other_architectures others)
-    math(EXPR turn "(0${turn} + 1) % ${others}")
+    list(LENGTH lookback_architectures_in_turn count)
+    math(EXPR turn "(0${turn} + 1) % ${count}")
     set_property(GLOBAL PROPERTY lookback_architecture_turn ${turn})
-    list(GET lookback_other_architectures ${turn} next)
-    set_property(TARGET ${name} APPEND PROPERTY CUDA_ARCHITECTURES ${next})
+    list(GET lookback_architectures_in_turn ${turn} next)
+    set_property(TARGET ${name} PROPERTY CUDA_ARCHITECTURES ${next})
   endif()
 endfunction()
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 # cmake -D COMPILER=<C++ compiler> -D FLAGS=<list> -D MAIN=<object file with doctest's main>
-#       -D WORK=<directory> -P build_and_run.cmake
-# Compiles and runs the programs below. Fails, naming compiler, source and flags, at the first one
+#       -D HALF=<0 or 1> -D WORK=<directory> -P build_and_run.cmake
+# Compiles and runs one half of the programs below. Fails, naming compiler, source and flags, at the first one
 # that has a warning or does not pass.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 
 # Source, standard, optimisation. (c++2b is C++23: clang 14 to 16 know no other name.)
-set(builds "scans c++17 -O2" "types c++20 -O3" "scans c++20 -O1" "types c++2b -O0")
-foreach(build IN LISTS builds)
+set(builds_0 "scans c++17 -O2" "types c++2b -O0")
+set(builds_1 "scans c++20 -O1" "types c++20 -O3")
+foreach(build IN LISTS builds_${HALF})
   string(REPLACE " " ";" parts ${build})
   list(GET parts 0 source)
   list(GET parts 1 standard)
