@@ -113,10 +113,9 @@ namespace distributed {
 /// - *Initial value*: a value that the host knows.
 /// - *Stream behaviour*: the host waits for the exchange of lengths, with
 ///   lookback::distributed::nccl also for earlier work on the stream; with known_shards there is no
-///   such exchange. Everything else is enqueued
-///   on `stream`, unless the communicator has only `all_gather`. The call allocates no device
-///   memory. The stream can be captured only with known_shards of a communicator that has
-///   `all_gather_on`.
+///   such exchange. Everything else is enqueued on `stream`, unless the communicator has only
+///   `all_gather`. The call allocates no device memory. The stream can be captured only with
+///   known_shards of a communicator that has `all_gather_on`.
 /// - *Errors*:
 ///
 /// | status | reason | the other ranks |

@@ -27,8 +27,9 @@ inline constexpr bool gathers_on_stream<
 
 /// Whether the calls of a communicator can be captured: the host waits for none of their exchanges.
 template <class Communicator>
-inline constexpr bool can_be_captured = knows_lengths<Communicator>
-    &&gathers_on_stream<std::decay_t<decltype(exchanging(std::declval<const Communicator &>()))>>;
+inline constexpr bool can_be_captured =
+    (knows_lengths<Communicator> &&
+     gathers_on_stream<std::decay_t<decltype(exchanging(std::declval<const Communicator &>()))>>);
 
 /// Waits until the work on the stream is complete.
 template <class Communicator>
