@@ -58,8 +58,8 @@ TEST_CASE("a device of sm_90: each strategy by its size") {
   CHECK_EQ(launches_of(16), "cluster_or_wave 16 cluster");
   CHECK_EQ(launches_of(17), "cluster_or_wave 17 cooperative");
   CHECK_EQ(launches_of(264), "cluster_or_wave 264 cooperative");
-  CHECK_EQ(launches_of(265), "pipeline 132 cooperative");
-  CHECK_EQ(launches_of(100000), "pipeline 132 cooperative");
+  CHECK_EQ(launches_of(265), "pipeline 132");
+  CHECK_EQ(launches_of(100000), "pipeline 132");
   REQUIRE_EQ(seen.launches.size(), 1);
   CHECK_EQ(seen.launches[0].shared_bytes, seen.shared_bytes["pipeline"]);
   CHECK_GT(seen.shared_bytes["pipeline"], 48 * 1024);
@@ -72,7 +72,7 @@ TEST_CASE("clusters of 8 blocks; one block a multiprocessor") {
   CHECK_EQ(launches_of(8), "cluster_or_wave 8 cluster");
   CHECK_EQ(launches_of(9), "cluster_or_wave 9 cooperative");
   CHECK_EQ(launches_of(132), "cluster_or_wave 132 cooperative");
-  CHECK_EQ(launches_of(133), "pipeline 132 cooperative");
+  CHECK_EQ(launches_of(133), "pipeline 132");
 }
 
 TEST_CASE("a device is asked once") {
@@ -85,7 +85,7 @@ TEST_CASE("a device is asked once") {
   CHECK_EQ(seen.questions, 0);
   fake::reset(); // another device is asked for itself
   here.multiprocessors = 7;
-  CHECK_EQ(launches_of(300), "pipeline 7 cooperative");
+  CHECK_EQ(launches_of(300), "pipeline 7");
   CHECK_GT(seen.questions, 0);
 }
 
@@ -106,20 +106,20 @@ TEST_CASE("a device of sm_80: waves and the pipeline, no clusters") {
   here.code = 80;
   CHECK_EQ(launches_of(2), "cluster_or_wave 2 cooperative");
   CHECK_EQ(launches_of(264), "cluster_or_wave 264 cooperative");
-  CHECK_EQ(launches_of(265), "pipeline 132 cooperative");
+  CHECK_EQ(launches_of(265), "pipeline 132");
   // Its ring is as long as its shared memory allows, if there is code that knows how much that is.
   fake::reset();
   here.major = 8;
   here.code = 80;
   here.shared_bytes = 163 * 1024;
-  CHECK_EQ(launches_of(300), built_for[0] == 800 ? "pipeline 132 cooperative" : look_back(300));
+  CHECK_EQ(launches_of(300), built_for[0] == 800 ? "pipeline 132" : look_back(300));
 }
 
 TEST_CASE("code for sm_80 on a device of sm_90: no clusters") {
   fake::reset();
   here.code = 80;
   CHECK_EQ(launches_of(2), "cluster_or_wave 2 cooperative");
-  CHECK_EQ(launches_of(300), "pipeline 132 cooperative");
+  CHECK_EQ(launches_of(300), "pipeline 132");
 }
 
 TEST_CASE("code before sm_80: neither clusters nor the pipeline") {
@@ -137,15 +137,16 @@ TEST_CASE("less shared memory than the pipeline's: the look-back") {
   CHECK_EQ(launches_of(300), look_back(300));
 }
 
-TEST_CASE("no cooperative launches: one tile and the look-back") {
+TEST_CASE("no cooperative launches: one tile, a cluster and the pipeline") {
   fake::reset();
   here.cooperates = false;
   CHECK_EQ(launches_of(1), "one_tile 1");
-  CHECK_EQ(launches_of(17), look_back(17));
-  CHECK_EQ(launches_of(300), look_back(300));
+  CHECK_EQ(launches_of(16), "cluster_or_wave 16 cluster");
+  CHECK_EQ(launches_of(17), "pipeline 17");
+  CHECK_EQ(launches_of(300), "pipeline 132");
 }
 
-TEST_CASE("a refused launch: the look-back, and the error is gone") {
+TEST_CASE("a refused launch: a strategy without such needs, and the error is gone") {
   for (const cudaError_t refusal :
        {cudaErrorCooperativeLaunchTooLarge, cudaErrorLaunchOutOfResources,
         cudaErrorInvalidClusterSize, cudaErrorInvalidConfiguration}) {
@@ -157,7 +158,9 @@ TEST_CASE("a refused launch: the look-back, and the error is gone") {
       INFO(one.kernel, " ", static_cast<int>(refusal));
       fake::reset();
       here.failing[one.kernel] = refusal;
-      CHECK_EQ(launches_of(one.tiles), look_back(one.tiles));
+      CHECK_EQ(launches_of(one.tiles), one.kernel == std::string("pipeline")
+                                           ? look_back(one.tiles)
+                                           : "pipeline " + std::to_string(one.tiles));
     }
   }
 }
@@ -176,23 +179,25 @@ TEST_CASE("any other error of a launch: returned, and left behind as the runtime
     CHECK_EQ(cudaGetLastError(), cudaErrorLaunchFailure);
   }
   fake::reset(); // the look-back's kernel is not launched if the one before it failed
-  here.cooperates = false;
+  here.major = 7;
   here.failing["prepare"] = cudaErrorLaunchOutOfResources;
   CHECK_EQ(sum(5 * tile), cudaErrorLaunchOutOfResources);
   CHECK_EQ(fake::launches(), "");
 }
 
+/// A captured pipeline comes after a kernel that clears its words: the answers of 256 blocks, and
+/// two for each tile, in whole units of 32.
 TEST_CASE("a captured stream of a green context: nothing that must be resident together") {
   fake::reset();
   here.captures = here.is_green = true;
   CHECK_EQ(launches_of(1), "one_tile 1");
-  CHECK_EQ(launches_of(5), look_back(5));
-  CHECK_EQ(launches_of(300), look_back(300));
+  CHECK_EQ(launches_of(5), "prepare 2, pipeline 5");
+  CHECK_EQ(launches_of(300), "prepare 4, pipeline 132");
   here.captures = false; // not captured, the launch itself is refused or not
   CHECK_EQ(launches_of(5), "cluster_or_wave 5 cluster");
   here.captures = true;
   here.is_green = false;
-  CHECK_EQ(launches_of(300), "pipeline 132 cooperative");
+  CHECK_EQ(launches_of(300), "prepare 4, pipeline 132");
 }
 
 TEST_CASE("a device that does not answer") {

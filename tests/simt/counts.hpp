@@ -70,8 +70,10 @@ void replay_counts(std::uint64_t trials, std::size_t tiles, std::size_t least, O
     int error = 0;
     const lookback::device_count n{&count, bound, &error};
     const auto to = lookback::with_total(output.data(), total.get());
+    device on = on_device(one);
+    on.captured = true;
     const auto call = [&](const auto &problem) {
-      return enqueued(Strategies{}, problem, n, one.schedule, on_device(one));
+      return enqueued(Strategies{}, problem, n, one.schedule, on);
     };
     const enqueued kernels =
         is_exclusive ? call(core::make_problem<false, T>(input.data(), to, join_neighbours{},
@@ -127,6 +129,7 @@ struct by_count {
   void operator()(const Problem &problem, std::size_t n, trial &one) const {
     device on;
     on.multiprocessors = 1 + one.random() % 4;
+    on.captured = true;
     run_counted(one, n, 6 * Problem::shape::tile_elements, [&](const auto &count) {
       return enqueued(Strategies{}, problem, count, one.schedule, on);
     });

@@ -224,7 +224,7 @@ public:
   bool preempt = false;
   generator random;
   const mode which;
-  std::uint64_t steps = 0, stores = 0;
+  std::uint64_t steps = 0, stores = 0, step_nanoseconds = 1, idle_nanoseconds = 0;
   std::vector<std::unique_ptr<block_state>> resident;
   std::string describe(const lane_state &one) const;
 
@@ -301,6 +301,8 @@ machine::machine(const schedule &chosen, const std::vector<kernel> &stream,
     grids_.push_back(std::move(grid));
   }
   const unsigned slots[] = {most, 2 + random.below(6), 1 + random.below(most)};
+  constexpr std::uint64_t paces[] = {1, 30, 1000};
+  step_nanoseconds = paces[random.below(3)];
   slots_ = which == mode::one_slot ? 1 : slots[random.below(3)];
   for (const kernel &code : stream)
     slots_ = std::max(slots_, code.cluster ? code.blocks : code.resident);
@@ -520,6 +522,7 @@ bool machine::wake_everyone() {
   // be.
   idle_wakes_ = stores == stores_at_wake_ ? idle_wakes_ + 1 : 1;
   stores_at_wake_ = stores;
+  idle_nanoseconds += 1000; // somebody may wait until a time
   bool any = false;
   for (const auto &block : resident)
     for (warp_state &warp : block->warps) {
@@ -917,6 +920,19 @@ void initialize_barrier(void *barrier, int arrivals) {
     m.fail("initializes a barrier twice");
 }
 
+void invalidate_barrier(void *barrier) {
+  machine &m = *running;
+  block_state &block = *m.lane->warp->block;
+  if (m.barrier_at(barrier).owed != 0) m.fail("ends a barrier that is owed bytes");
+  for (const warp_state &warp : block.warps)
+    for (int l = 0; l < warp_threads; ++l) {
+      const lane_state &one = block.lanes[warp.index * warp_threads + l];
+      if ((warp.in_barrier & one.bit) && one.looked_at == barrier)
+        m.fail("ends a barrier that a thread waits for");
+    }
+  block.barriers.erase(barrier);
+}
+
 void publish_barriers() {
   machine &m = *running;
   for (auto &entry : m.lane->warp->block->barriers)
@@ -1062,6 +1078,10 @@ bool take_copy(pending_copy &copy) {
 }
 
 bool coin() { return running->random.below(2) != 0; }
+std::uint64_t time_now() {
+  running->maybe_yield();
+  return running->steps * running->step_nanoseconds + running->idle_nanoseconds;
+}
 
 void fail(const std::string &what) {
   if (running == nullptr || running->lane == nullptr) throw std::runtime_error(what);

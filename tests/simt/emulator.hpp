@@ -137,6 +137,9 @@ void note_number(unsigned number);
 /// warp looked at has changed.
 void back_off(source_line where);
 
+/// Nanoseconds: a step of any thread takes 1 to 1,000, as the schedule has chosen.
+std::uint64_t time_now();
+
 void release_next_kernel();
 void wait_for_previous_kernel(source_line where);
 
@@ -152,6 +155,7 @@ bool take_copy(pending_copy &copy);
 // Barriers in shared memory, by address; and copies that count on them, made at any time after they
 // are asked for.
 void initialize_barrier(void *barrier, int arrivals);
+void invalidate_barrier(void *barrier);
 void publish_barriers();
 void arrive(void *barrier, unsigned owed_bytes, source_line where);
 void wait(void *barrier, unsigned parity, source_line where);

@@ -407,8 +407,8 @@ mutation("an initial value that a look-back does not save"
 mutation("a cluster arrives before the initial value is read"
          CODE cluster-ordered " || reads_early" "")
 mutation("an initial value read after the wave has arrived" MOVE initial-read BEFORE wave-finish)
-mutation("an initial value read after the pipeline's grid has met"
-         REPLACE cleared-wait "0);" "0); read_initial(problem_, initial[0]);")
+mutation("a block of a pipeline answers before it has read the initial value"
+         MOVE ahead-answer BEFORE ahead-initial)
 
 # ---- large elements ------------------------------------------------------------------------------
 mutations_of(large.cpp)
@@ -421,22 +421,26 @@ mutation("a lane's large element read again when others have written"
 
 # ---- the pipeline --------------------------------------------------------------------------------
 mutations_of(races_look_ahead.cpp)
-mutation("the cooperative guarantee dropped" DELETE resident)
-mutation("cells not cleared" DELETE status-clear)
-mutation("cells cleared after the arrival" MOVE start-barrier BEFORE status-clear)
-mutation("totals published before all cells are cleared"
-         REPLACE grid-wait "simt::wait_for_grid(simt::arrive_at_grid())" "simt::arrive_at_grid()")
-mutation("look-ahead warps told before all cells are cleared" MOVE cleared-arrive BEFORE grid-wait)
-mutation("the publishing warp does not wait for its first lane" DELETE cleared-warp)
-mutation("totals read before all cells are cleared" DELETE cleared-wait)
-mutation("the barrier of the cleared cells not initialized" DELETE cleared-init)
+mutation("a block that has not answered taken for one that takes no part"
+         VALUE all-answered "== presence::unknown" "== presence::excluded")
+mutation("a block excluded after its answer"
+         VALUE exclude-unknown "meaning(before) == presence::unknown" "true")
+mutation("an answer that overwrites an exclusion"
+         VALUE answer-kept "before > word(presence::excluded)" "before != own")
+mutation("the place of a block among all of the launch"
+         VALUE place "place.all + simt::count_bits(here & ((1u << (block - first)) - 1))" "block")
+mutation("participants read before all parts are there" DELETE start-barrier)
+mutation("a total of any content taken for one of this launch"
+         VALUE tag "== mark_.value()" "!= 0")
+mutation("first copies in vain not waited for" DELETE in-vain)
+mutation("barriers of the first copies not published again" DELETE publish-again)
+mutation("no barrier between the second copies and their use" DELETE again-barrier)
 mutation("barriers not published" DELETE publish-others)
 mutation("barriers of the later copies not published" DELETE publish-later)
 mutation("barriers of the first copies not published" DELETE publish-first)
 mutation("copies begun before the barriers are there" MOVE first-copies BEFORE first-barriers)
 mutation("the first copies wait for a barrier that is not there yet"
          REPLACE ring "if (next.i >= stages) " "")
-mutation("no barrier between the barriers' initialization and their use" DELETE start-barrier)
 mutation("a stage filled before its tile is scanned" DELETE ring)
 mutation("a stage filled a round too early" REPLACE ring " ^ 1" "")
 mutation("bytes not owed to the barrier of a copy"
@@ -586,7 +590,9 @@ mutation("a block without a tile scans one"
          VALUE no-tile "simt::block_index() >= tiles_of_grid(actual)" "false")
 mutation("a block without a tile not known to its cluster" DELETE leave-cluster)
 mutation("a block without a tile not known to the wave" DELETE leave-wave)
-mutation("a block without a tile not known to the wave in a pipeline" DELETE leave-few)
+mutation("the words of a pipeline not cleared for a replay" DELETE captured-clear)
+mutation("participants of a few tiles read before all parts are there" DELETE few-barrier)
+mutation("a tile of a few fetched while the block's last one is scanned" DELETE few-reuse)
 mutation("a status word of an actual tile not cleared" DELETE counted-clear)
 mutation("tiles drawn before the kernel before has ended" DELETE counted-previous)
 mutation("large tiles drawn before the kernel before has ended" DELETE counted-large)

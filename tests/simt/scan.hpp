@@ -23,6 +23,7 @@ struct device {
   bool runs_pipeline = true;
   bool lends_all = true;  // or refuses launches whose blocks must be resident together
   bool guaranteed = true; // that all blocks of a cooperative launch are resident
+  bool captured = false;  // launches are repeated, with the same arguments
   unsigned resident = 1;  // blocks of other launches that are resident at least
 };
 
@@ -71,6 +72,14 @@ public:
   template <class Block, class Kernel>
   core::block_shape shape(Kernel) {
     return Block::template of<typename Block::rows::template at<900>>::shape();
+  }
+  bool is_captured() const { return on_.captured; }
+  /// Less than the garbage in the storage, or greater.
+  std::uint64_t tag() const {
+    static std::uint64_t latest = 0;
+    constexpr std::uint64_t step = core::roll_call<>::tag_step;
+    latest += step;
+    return (chosen_.seed % 3 == 0 ? std::uint64_t{1} << 32 : std::uint64_t{0xf} << 60) + latest;
   }
   unsigned multiprocessors() const { return on_.multiprocessors; }
   template <class Block, class Kernel>
@@ -245,13 +254,13 @@ struct pipeline_rows : rows_of<1> {
   using pipeline = Tuning;
 };
 
-/// The pipeline, on at most `blocks` blocks.
+/// The pipeline, on at most `blocks` blocks. How many of them are resident at once, the schedule
+/// chooses.
 template <class Tuning, class Problem>
 void scan_ahead(const Problem &problem, std::uint64_t n, unsigned blocks,
-                const emulator::schedule &chosen, bool guaranteed = true) {
+                const emulator::schedule &chosen) {
   device on;
   on.multiprocessors = blocks;
-  on.guaranteed = guaranteed;
   scan_by<core::forced<core::pipeline, pipeline_rows<Tuning>>>(problem, n, chosen, on);
 }
 

@@ -9,8 +9,10 @@
 #include <support/random.hpp>
 #include <support/serial_reference.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -36,6 +38,18 @@ __global__ void occupy(const volatile unsigned *stop) {
   memory[threadIdx.x] = 0;
 }
 
+/// Holds a little of its SM until `*result` has been written, or the host sets `*stop`.
+__global__ void await(const volatile test::interval *result, test::interval expected,
+                      const volatile unsigned *stop, unsigned *seen) {
+  while (*stop == 0) {
+    if (result->begin == expected.begin && result->end == expected.end) {
+      *seen = 1;
+      return;
+    }
+    __nanosleep(1000);
+  }
+}
+
 /// Lets `occupy` go, also when the test fails.
 class release {
 public:
@@ -57,6 +71,9 @@ public:
     temporary_ = std::make_unique<test::guarded_buffer<unsigned char>>(bytes_, random() % 256);
   }
   void launch(cudaStream_t s) { REQUIRE_CUDA(scan(temporary_->data(), s)); }
+  void poison() { out_.poison(); }
+  const test::interval *last_result() const { return out_.data() + in_.size() - 1; }
+  test::interval last_expected() const { return {1, static_cast<std::uint32_t>(in_.size()) + 1}; }
   void check() const {
     const auto actual = out_.download();
     std::size_t first_wrong = test::nowhere;
@@ -88,6 +105,13 @@ private:
   std::unique_ptr<test::guarded_buffer<unsigned char>> temporary_;
 };
 
+/// Whether the device runs the pipeline.
+bool pipelines() {
+  lookback::detail::device_facts device;
+  REQUIRE_CUDA(lookback::detail::current_device(device));
+  return device.pipelines;
+}
+
 } // namespace
 
 TEST_CASE("blocks that are held up") {
@@ -108,7 +132,7 @@ TEST_CASE("blocks that are held up") {
   }
 }
 
-TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
+TEST_CASE("the look-back and the pipeline: another kernel holds most of the GPU") {
   TEST_RANDOM(random);
   cudaDeviceProp device{};
   REQUIRE_CUDA(cudaGetDeviceProperties(&device, 0));
@@ -117,13 +141,16 @@ TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
   unsigned *stop = nullptr; // seen by both
   REQUIRE_CUDA(cudaHostAlloc(&stop, sizeof(unsigned), cudaHostAllocMapped));
   test::stream s;
-  for (int free_processors : {1, 2, 7}) {
+  const int all = device.multiProcessorCount;
+  for (int free_processors : {1, 2, 7, all / 2, all - 1}) {
     INFO("free multiprocessors: ", free_processors);
-    // By the look-back alone: a cluster, a wave and the pipeline start when there is room for all
-    // of their blocks at once, and here there is none until the scans are done.
+    // A cluster and a wave start when there is room for all of their blocks at once, and here there
+    // may be none until the scans are done.
     std::vector<std::unique_ptr<interval_scan>> scans;
-    for (int i = 0; i < 5; ++i)
-      scans.push_back(std::make_unique<interval_scan>(100000 + random() % 3000000, path::look_back,
+    for (int i = 0; i < 6; ++i)
+      scans.push_back(std::make_unique<interval_scan>(100000 + random() % 3000000,
+                                                      i % 2 == 0 || !pipelines() ? path::look_back
+                                                                                 : path::look_ahead,
                                                       dawdling_join{1u << 31, 1, 1}, random));
     // A kernel is loaded at its first launch, which may wait for every kernel that is running.
     for (auto &scan : scans) scan->launch(s);
@@ -133,7 +160,7 @@ TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
     {
       const release at_the_end(stop);
       // All the shared memory of a multiprocessor: nothing else runs beside one of these blocks.
-      occupy<<<device.multiProcessorCount - free_processors, 32, memory, other>>>(stop);
+      occupy<<<all - free_processors, 32, memory, other>>>(stop);
       CHECK_CUDA(cudaGetLastError());
       for (auto &scan : scans) scan->launch(s);
       CHECK_CUDA(cudaStreamSynchronize(s));
@@ -144,16 +171,48 @@ TEST_CASE("decoupled look-back: another kernel holds most of the GPU") {
   REQUIRE_CUDA(cudaFreeHost(stop));
 }
 
-/// Their blocks wait for each other, and only a cooperative launch guarantees that all of them are
-/// there.
-TEST_CASE("a wave and the pipeline: the launch is cooperative") {
+TEST_CASE("the look-back and the pipeline: a kernel waits for their last result") {
+  TEST_RANDOM(random);
+  unsigned *stop = nullptr, *seen = nullptr;
+  REQUIRE_CUDA(cudaHostAlloc(&stop, sizeof(unsigned), cudaHostAllocMapped));
+  REQUIRE_CUDA(cudaHostAlloc(&seen, sizeof(unsigned), cudaHostAllocMapped));
+  const test::stream s, other;
+  for (const path by : {path::look_back, path::look_ahead}) {
+    if (by == path::look_ahead && !pipelines()) continue;
+    INFO("path ", test::name_of(by));
+    interval_scan scan(2500000, by, dawdling_join{1u << 31, 1, 1}, random);
+    *seen = 0;
+    {
+      const release at_the_end(stop);
+      scan.launch(s); // loads its kernels
+      REQUIRE_CUDA(cudaStreamSynchronize(s));
+      scan.poison();
+      await<<<1, 32, 0, other>>>(scan.last_result(), scan.last_expected(), stop, seen);
+      CHECK_CUDA(cudaGetLastError());
+      scan.launch(s);
+      // The kernel ends within this time, or only because it is told to.
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (cudaStreamQuery(other) == cudaErrorNotReady && std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+    }
+    REQUIRE_CUDA(cudaStreamSynchronize(other));
+    REQUIRE_CUDA(cudaStreamSynchronize(s));
+    CHECK_EQ(*seen, 1);
+    scan.check();
+  }
+  REQUIRE_CUDA(cudaFreeHost(stop));
+  REQUIRE_CUDA(cudaFreeHost(seen));
+}
+
+/// The blocks of a wave wait for each other, and only a cooperative launch guarantees that all of
+/// them are there. The pipeline's settle which of them are; what they write for that is cleared
+/// before every replay of a graph.
+TEST_CASE("a wave is launched cooperatively, a captured pipeline after a kernel that clears") {
   namespace core = lookback::detail;
   const test::stream s;
   const test::guarded_buffer<int> data(100000); // a wave
   const auto problem = core::make_problem<true, int>(
       static_cast<const int *>(data.data()), data.data(), lookback::plus{}, core::no_initial{});
-  int major = 0;
-  REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
   for (const path by : {path::wave, path::look_ahead}) {
     const auto scan = [&](void *temporary, std::size_t &bytes) {
       return test::scan_by(by, temporary, bytes, problem, static_cast<std::int64_t>(data.size()),
@@ -164,9 +223,9 @@ TEST_CASE("a wave and the pipeline: the launch is cooperative") {
     const test::guarded_buffer<unsigned char> temporary(bytes);
     cudaError_t status = cudaSuccess;
     const test::captured graph(s, [&] { status = scan(temporary.data(), bytes); });
-    const bool exists = by == path::wave || major >= 9;
+    const bool is_wave = by == path::wave, exists = is_wave || pipelines();
     CHECK_EQ(status, exists ? cudaSuccess : cudaErrorNotSupported);
-    CHECK_EQ(graph.cooperative_launches(), exists ? 1 : 0);
-    CHECK_EQ(graph.nodes(), exists ? 1 : 0); // and no kernel before it
+    CHECK_EQ(graph.cooperative_launches(), is_wave ? 1 : 0);
+    CHECK_EQ(graph.nodes(), is_wave ? 1 : exists ? 2 : 0);
   }
 }

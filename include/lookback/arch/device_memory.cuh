@@ -21,7 +21,8 @@ struct device_memory {
   LOOKBACK_DEVICE static void store_relaxed(Word *address, Word value) {
     simt::store_relaxed(address, value);
   }
-  LOOKBACK_DEVICE static std::uint32_t load_acquire(const std::uint32_t *address) {
+  template <class Word>
+  LOOKBACK_DEVICE static Word load_acquire(const Word *address) {
     return simt::load_acquire(address);
   }
   LOOKBACK_DEVICE static void add_release(std::uint32_t *address, std::uint32_t value) {
@@ -29,6 +30,16 @@ struct device_memory {
   }
   LOOKBACK_DEVICE static void store_release(std::uint32_t *address, std::uint32_t value) {
     simt::store_release(address, value);
+  }
+  LOOKBACK_DEVICE static std::uint64_t max_relaxed(std::uint64_t *address, std::uint64_t value) {
+    return simt::max_relaxed(address, value);
+  }
+  LOOKBACK_DEVICE static std::uint64_t max_release(std::uint64_t *address, std::uint64_t value) {
+    return simt::max_release(address, value);
+  }
+  LOOKBACK_DEVICE static std::uint64_t
+  compare_exchange_release(std::uint64_t *address, std::uint64_t expected, std::uint64_t value) {
+    return simt::compare_exchange_release(address, expected, value);
   }
 };
 

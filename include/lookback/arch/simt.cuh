@@ -106,6 +106,12 @@ __device__ __noinline__ inline void refuse_count() {
   printf("lookback: the count of a lookback::device_count is negative or greater than `at_most`\n");
   __trap();
 }
+/// The time in nanoseconds, from a clock that all blocks read.
+LOOKBACK_DEVICE std::uint64_t time_now() {
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
 /// Limits the duration of one wait. With LOOKBACK_BOUNDS_SPINS, a wait of 15 seconds prints what it
 /// waits for and ends the kernel. Otherwise no time is measured, and the arguments cost nothing.
 class spin_bound {
@@ -115,8 +121,7 @@ public:
   LOOKBACK_DEVICE void count([[maybe_unused]] const char *what,
                              [[maybe_unused]] std::size_t awaited) {
 #if LOOKBACK_BOUNDS_SPINS
-    unsigned long long now; // nanoseconds
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    const std::uint64_t now = time_now();
     if (begin_ == 0) begin_ = now;
     if (now - begin_ < limit) return;
     printf("lookback: block %u, thread %u waits for the %s %llu: expected 1, seen 0\n", blockIdx.x,
@@ -128,8 +133,8 @@ public:
 
 #if LOOKBACK_BOUNDS_SPINS
 private:
-  static constexpr unsigned long long limit = 15'000'000'000; // nanoseconds
-  unsigned long long begin_ = 0;
+  static constexpr std::uint64_t limit = 15'000'000'000; // nanoseconds
+  std::uint64_t begin_ = 0;
 #endif
 };
 
@@ -261,6 +266,41 @@ LOOKBACK_DEVICE void store_release(std::uint32_t *address, std::uint32_t value) 
   asm volatile("st.release.gpu.global.b32 [%0], %1;" ::"l"(__cvta_generic_to_global(address)),
                "r"(value)
                : "memory");
+}
+LOOKBACK_DEVICE std::uint64_t load_acquire(const std::uint64_t *address) {
+  std::uint64_t value;
+  asm volatile("ld.acquire.gpu.global.b64 %0, [%1];"
+               : "=l"(value)
+               : "l"(__cvta_generic_to_global(address))
+               : "memory");
+  return value;
+}
+/// Writes `value` if the word is less. Returns what it was.
+LOOKBACK_DEVICE std::uint64_t max_relaxed(std::uint64_t *address, std::uint64_t value) {
+  std::uint64_t before;
+  asm volatile("atom.relaxed.gpu.global.max.u64 %0, [%1], %2;"
+               : "=l"(before)
+               : "l"(__cvta_generic_to_global(address)), "l"(value)
+               : "memory");
+  return before;
+}
+LOOKBACK_DEVICE std::uint64_t max_release(std::uint64_t *address, std::uint64_t value) {
+  std::uint64_t before;
+  asm volatile("atom.release.gpu.global.max.u64 %0, [%1], %2;"
+               : "=l"(before)
+               : "l"(__cvta_generic_to_global(address)), "l"(value)
+               : "memory");
+  return before;
+}
+/// Writes `value` if the word is `expected`. Returns what it was.
+LOOKBACK_DEVICE std::uint64_t
+compare_exchange_release(std::uint64_t *address, std::uint64_t expected, std::uint64_t value) {
+  std::uint64_t before;
+  asm volatile("atom.release.gpu.global.cas.b64 %0, [%1], %2, %3;"
+               : "=l"(before)
+               : "l"(__cvta_generic_to_global(address)), "l"(expected), "l"(value)
+               : "memory");
+  return before;
 }
 /// Adds one and returns the previous value: blocks draw ids in the order of their calls.
 LOOKBACK_DEVICE unsigned fetch_increment(unsigned *counter) { return atomicAdd(counter, 1u); }

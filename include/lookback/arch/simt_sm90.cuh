@@ -32,6 +32,10 @@ LOOKBACK_DEVICE void initialize(barrier &b, int arrivals) {
                "r"(arrivals)
                : "memory");
 }
+/// Ends a barrier that nobody waits for. Its memory may then be initialized again.
+LOOKBACK_DEVICE void invalidate(barrier &b) {
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(detail::shared_address(&b)) : "memory");
+}
 LOOKBACK_DEVICE void publish_barriers() {
 #if LOOKBACK_TARGETS_SM_90
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");

@@ -54,6 +54,8 @@ struct look_ahead_tuning {
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
                                                loads_at_once = 16, scanning_teams = 1;
   constexpr int first_scanning_warp() const { return 2 + look_ahead_warps; }
+  /// Warps that settle which blocks take part: the publishing and the look-ahead warps.
+  constexpr int settling_warps() const { return 1 + look_ahead_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }
   constexpr int loading_team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }
   constexpr int scanning_team_warps() const { return scanning_warps / scanning_teams; }
@@ -102,19 +104,10 @@ public:
   };
 
 #if LOOKBACK_TARGETS_SM_80
-  LOOKBACK_DEVICE look_ahead(const Problem &problem, const scan_state<T> &state,
+  LOOKBACK_DEVICE look_ahead(const Problem &problem, const tagged_state<T> &state,
                              const tile_sequence &sequence, storage &shared)
       : problem_(problem), state_(state), sequence_(sequence), shared_(shared) {}
 
-  /// Clears the block's share of the status words. They are adjacent, so that few cache lines are
-  /// touched. Called by all threads.
-  LOOKBACK_DEVICE void clear() const {
-    const unsigned share = (sequence_.tiles - 1) / simt::block_count() + 1;
-    const unsigned first = simt::block_index() * share;
-    for (unsigned i = simt::thread_index(); i < share && first + i < sequence_.tiles;
-         i += simt::block_threads())
-      state_.tile_aggregates.clear(first + i);
-  }
   /// Publishes the aggregate of tile i of the sequence. That of the scan's last tile is not
   /// published, since no tile reads it.
   LOOKBACK_DEVICE void publish(int i, const T &aggregate) const {
@@ -190,7 +183,7 @@ private:
   }
 
   const Problem &problem_;
-  const scan_state<T> &state_;
+  const tagged_state<T> &state_;
   const tile_sequence sequence_;
   storage &shared_;
 #endif

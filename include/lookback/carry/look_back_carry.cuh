@@ -28,16 +28,15 @@ LOOKBACK_DEVICE T wait_for(const Status &status, std::size_t i) {
 /// l reads tile l of each group. All loads are issued before any result is tested, so that they
 /// share one round trip. For that, none is conditional: lanes without a tile read the last one,
 /// since the compiler would otherwise wait for some of the loads before it issues the others.
-template <int Window, class T, class Operator>
-LOOKBACK_DEVICE void reduce_aggregates(const tile_status<T> &tile_aggregates, unsigned first,
-                                       unsigned step, unsigned tile,
-                                       uninitialized_array<T, Window> &aggregates, Operator &op,
-                                       lane_exchange<T> &exchange) {
+template <int Window, class T, class Status, class Operator>
+LOOKBACK_DEVICE void reduce_aggregates(const Status &tile_aggregates, unsigned first, unsigned step,
+                                       unsigned tile, uninitialized_array<T, Window> &aggregates,
+                                       Operator &op, lane_exchange<T> &exchange) {
   const auto watched = [=](int u) {
     return (first + u * step) * simt::warp_threads + simt::lane_index();
   };
   const unsigned last = tile > 0 ? tile - 1 : 0;
-  typename tile_status<T>::reading seen[Window];
+  typename Status::reading seen[Window];
   simt::spin_bound bound;
   for (bool ready = false; !ready;) {
     LOOKBACK_UNROLL

@@ -28,10 +28,13 @@ LOOKBACK_DEVICE void attend_wave() {
 
 namespace carry {
 
-/// A tile of a wave that has one block a tile.
-struct wave {
+/// A tile of a wave that has one block a tile. Blocks that have settled which of them take part
+/// (carry/participants.cuh) need no barrier of the grid: their status words need not be clear, and
+/// an initial value is in the storage already.
+template <bool HasSettled>
+struct wave_of_blocks {
   static constexpr bool is_alone = false, draws_tile = false;
-  static constexpr int waiting_warps = 1;
+  static constexpr int waiting_warps = HasSettled ? 0 : 1;
 
   /// Called by every thread of a block without a tile, before it ends: the grid waits for it.
   static LOOKBACK_DEVICE void leave() {
@@ -41,6 +44,7 @@ struct wave {
   template <class Problem, int Warps>
   class of_tile {
     using T = typename Problem::accumulator;
+    using state_type = std::conditional_t<HasSettled, tagged_state<T>, scan_state<T>>;
     static constexpr int group_tiles = Problem::shape::group_tiles;
 
   public:
@@ -50,18 +54,21 @@ struct wave {
       uninitialized_array<T, 1> within; // T of the tile's own group, up to the tile before it
     };
 
-    LOOKBACK_DEVICE of_tile(const Problem &problem, const scan_state<T> &state, unsigned tile, bool,
+    LOOKBACK_DEVICE of_tile(const Problem &problem, const state_type &state, unsigned tile, bool,
                             storage &shared)
         : problem_(problem), state_(state), tile_(tile), shared_(shared) {}
 
     LOOKBACK_DEVICE void read_initial() const {
-      if (simt::thread_index() == 0) detail::read_initial(problem_, shared_.initial[0]);
+      if constexpr (!HasSettled)
+        if (simt::thread_index() == 0) detail::read_initial(problem_, shared_.initial[0]);
     }
     /// Signals the waiting warp, which arrives at the grid barrier for the whole block.
     template <bool>
     LOOKBACK_DEVICE void arrive() const {
-      if (simt::thread_index() == 0) state_.tile_aggregates.clear(tile_); // mutant: wave-clear
-      simt::tell<simt::news::ready, Warps + 1>();                         // mutant: wave-ready
+      if constexpr (!HasSettled) {
+        if (simt::thread_index() == 0) state_.tile_aggregates.clear(tile_); // mutant: wave-clear
+        simt::tell<simt::news::ready, Warps + 1>();                         // mutant: wave-ready
+      }
     }
     /// The groups before the tile are shared out among the warps.
     template <class Operator>
@@ -73,7 +80,8 @@ struct wave {
       const int mine = static_cast<int>(tile_ % group_tiles);
       if (simt::thread_index() == 0 && aggregate.exists())
         state_.tile_aggregates.publish(tile_, aggregate.value());
-      simt::be_told<simt::news::complete, Warps + 1>(); // all words are clear // mutant: wave-told
+      if constexpr (!HasSettled)
+        simt::be_told<simt::news::complete, Warps + 1>(); // words are clear // mutant: wave-told
       for (unsigned first = warp; first <= group; first += Warps * window) {
         uninitialized_array<T, window> aggregates; // (groups)
         reduce_aggregates(state_.tile_aggregates, first, Warps, tile_, aggregates, op, exchange);
@@ -97,11 +105,13 @@ struct wave {
 
   private:
     const Problem &problem_;
-    const scan_state<T> &state_;
+    const state_type &state_;
     const unsigned tile_;
     storage &shared_;
   };
 };
+using wave = wave_of_blocks<false>;
+using settled_wave = wave_of_blocks<true>;
 
 } // namespace carry
 } // namespace detail

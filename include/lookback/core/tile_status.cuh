@@ -23,27 +23,41 @@ struct status_bytes {
 };
 
 /// A status word: 8 bytes, or 16 bytes that are read and written as one.
-template <std::size_t Bytes, class Memory, bool = (Bytes <= 4)>
+template <bool IsPair, class Memory>
 struct packed_word {
   using type = std::uint64_t;
 };
-template <std::size_t Bytes, class Memory>
-struct packed_word<Bytes, Memory, false> {
+template <class Memory>
+struct packed_word<true, Memory> {
   using type = typename Memory::word_pair;
+};
+
+/// What marks an entry as published: a 1, in memory that has been cleared.
+struct mark_in_cleared {
+  static constexpr bool is_tag = false;
+  LOOKBACK_HOST_DEVICE static constexpr std::uint64_t value() { return 1; }
+};
+/// Or the tag of a launch (see roll_call), in memory of any content.
+struct mark_by_tag {
+  static constexpr bool is_tag = true;
+  std::uint64_t tag = 0;
+  LOOKBACK_HOST_DEVICE std::uint64_t value() const { return tag; }
 };
 
 /// Value and status in one status word, for trivially copyable values of up to 16 bytes. Relaxed
 /// accesses are enough: readers need no order between two locations because there is only one (two
 /// for 9 to 16 bytes, each with its own status).
 ///
-///   up to 4 bytes    8-byte word     low half: value      high half: 1 when published
-///   up to 8 bytes    16-byte word    low half: value      high half: 1 when published
+///   up to 4 bytes    8-byte word     low half: value      high half: the mark when published
+///   up to 8 bytes    16-byte word    low half: value      high half: the mark when published
 ///   up to 16 bytes   two 16-byte words, value bytes 0-7 and 8-15, as above
 ///
-/// Bytes of a word beyond the value are zero: padding never reaches memory.
-template <class T, class Memory>
+/// A tag has 8 bytes, so values of up to 4 bytes take a 16-byte word with it, too. Bytes of a word
+/// beyond the value are zero.
+template <class T, class Memory, class Mark = mark_in_cleared>
 class packed_status {
-  using word = typename packed_word<sizeof(T), Memory>::type;
+  static constexpr bool has_pairs = sizeof(T) > 4 || Mark::is_tag;
+  using word = typename packed_word<has_pairs, Memory>::type;
   static constexpr int words = sizeof(T) <= 8 ? 1 : 2;
   static constexpr int adjacent = 32;
   /// Index of word w of entry i. The first words of 32 entries are adjacent, followed by their
@@ -58,8 +72,8 @@ public:
     return {padded * words * sizeof(word), 0};
   }
   packed_status() = default;
-  LOOKBACK_HOST_DEVICE packed_status(void *zeroed, void *)
-      : status_words_(static_cast<word *>(zeroed)) {}
+  LOOKBACK_HOST_DEVICE packed_status(void *zeroed, void *, Mark mark = {})
+      : status_words_(static_cast<word *>(zeroed)), mark_(mark) {}
 
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE void publish(std::size_t i, const T &value) const {
@@ -67,10 +81,10 @@ public:
     std::memcpy(raw, static_cast<const void *>(&value), sizeof(T));
     LOOKBACK_UNROLL
     for (int w = 0; w < words; ++w) {
-      if constexpr (sizeof(T) <= 4)
-        Memory::store_relaxed(status_words_ + i, raw[0] | std::uint64_t{1} << 32);
+      if constexpr (has_pairs)
+        Memory::store_relaxed(status_words_ + place(i, w), word{raw[w], mark_.value()});
       else
-        Memory::store_relaxed(status_words_ + place(i, w), word{raw[w], 1});
+        Memory::store_relaxed(status_words_ + i, raw[0] | mark_.value() << 32);
     }
   }
 
@@ -85,7 +99,7 @@ public:
   class reading {
   public:
     LOOKBACK_HOST_DEVICE_INLINE bool ready() const {
-      if constexpr (sizeof(T) <= 4)
+      if constexpr (!has_pairs)
         return seen_[0] >> 32 != 0;
       else if constexpr (words == 1)
         return seen_[0].high != 0;
@@ -97,10 +111,10 @@ public:
       std::uint64_t raw[words];
       LOOKBACK_UNROLL
       for (int w = 0; w < words; ++w) {
-        if constexpr (sizeof(T) <= 4)
-          raw[w] = seen_[w];
-        else
+        if constexpr (has_pairs)
           raw[w] = seen_[w].low;
+        else
+          raw[w] = seen_[w];
       }
       uninitialized_array<T, 1> item;
       std::memcpy(static_cast<void *>(&item[0]), raw, sizeof(T));
@@ -118,11 +132,17 @@ public:
     LOOKBACK_UNROLL
     for (int w = 0; w < words; ++w)
       result.seen_[w] = Memory::load_relaxed(status_words_ + place(i, w));
+    if constexpr (Mark::is_tag) {
+      LOOKBACK_UNROLL
+      for (int w = 0; w < words; ++w)
+        result.seen_[w].high = result.seen_[w].high == mark_.value(); // mutant: tag
+    }
     return result;
   }
 
 private:
   word *status_words_ = nullptr;
+  Mark mark_;
 };
 
 /// A flag and a separate value, for all other types. The release of the flag makes the value
@@ -289,6 +309,12 @@ struct scan_state {
   tile_status<T, Memory> group_prefixes;
 };
 
+/// The same for blocks that need no clear words: the aggregates of tiles, marked by a tag.
+template <class T, class Memory = device_memory>
+struct tagged_state {
+  packed_status<T, Memory, mark_by_tag> tile_aggregates;
+};
+
 /// Counters of ended steps, which all blocks add to. A thread that reads a count sees all writes
 /// that precede the additions it contains.
 template <class Memory = device_memory>
@@ -307,6 +333,68 @@ public:
 
 private:
   std::uint32_t *counts_ = nullptr; // zero before the first use
+};
+
+/// What a block has answered to the call of its launch.
+enum class presence : unsigned {
+  unknown,  // it has not started
+  present,  // it takes part
+  excluded, // it had not started in time, and takes no part
+};
+
+/// The answers of the blocks of one launch, a word each. They need not be cleared before: `tag`
+/// distinguishes them from all that may have stood there. An answer is never changed, so all who
+/// have read it agree whether the block takes part.
+template <class Memory = device_memory>
+class roll_call {
+public:
+  static constexpr unsigned tag_step = 4; // tags are multiples of this, and not zero
+
+  roll_call() = default;
+  LOOKBACK_HOST_DEVICE roll_call(std::uint64_t *answers, std::uint64_t tag)
+      : answers_(answers), tag_(tag) {}
+
+  /// The answer of a block: that it is present, unless it has been excluded. If it `has_read` what
+  /// others overwrite, they may do so when they have read this answer.
+  ///
+  /// Nearly everything that may stand there is less than the answer, which is then written in one
+  /// step.
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void answer(unsigned block, bool has_read) const {
+    const std::uint64_t own = word(presence::present);
+    std::uint64_t before = has_read ? Memory::max_release(answers_ + block, own)
+                                    : Memory::max_relaxed(answers_ + block, own);
+    while (before > word(presence::excluded)) { // mutant: answer-kept
+      const std::uint64_t expected = before;
+      before = Memory::compare_exchange_release(answers_ + block, expected, own);
+      if (before == expected) return;
+    }
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE presence read(unsigned block, bool has_read) const {
+    return meaning(has_read ? Memory::load_acquire(answers_ + block)
+                            : Memory::load_relaxed(answers_ + block));
+  }
+  /// Excludes a block that has not answered, unless it just has.
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void exclude(unsigned block) const {
+    const std::uint64_t before = Memory::load_relaxed(answers_ + block);
+    if (meaning(before) == presence::unknown) // mutant: exclude-unknown
+      Memory::compare_exchange_release(answers_ + block, before, word(presence::excluded));
+  }
+
+private:
+  LOOKBACK_HOST_DEVICE_INLINE std::uint64_t word(presence what) const {
+    return tag_ + static_cast<unsigned>(what);
+  }
+  LOOKBACK_HOST_DEVICE_INLINE presence meaning(std::uint64_t word) const {
+    const std::uint64_t what = word - tag_;
+    return what <= static_cast<unsigned>(presence::excluded) ? static_cast<presence>(what)
+                                                             : presence::unknown;
+  }
+
+  std::uint64_t *answers_ = nullptr;
+  std::uint64_t tag_ = 0;
 };
 
 } // namespace detail

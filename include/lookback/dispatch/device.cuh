@@ -19,7 +19,7 @@ struct device_facts {
   int multiprocessors = 0;
   int shared_bytes = 0;    // a block may have, having asked for it
   bool cooperates = false; // runs kernels whose blocks are all resident
-  bool pipelines = false;  // and sm_80 code, of kernels that are built for it
+  bool pipelines = false;  // runs sm_80 code, of kernels that are built for it
 };
 
 /// Facts of the current device. Racing first calls fill in the same values.
@@ -44,7 +44,7 @@ inline cudaError_t current_device(device_facts &facts) {
       status = cudaDeviceGetAttribute(one.value, one.name, facts.ordinal);
       if (status != cudaSuccess) return status;
     }
-    const bool pipelines = major >= 8 && cooperative != 0;
+    const bool pipelines = major >= 8;
     packed = static_cast<std::uint64_t>(facts.multiprocessors) |
              static_cast<std::uint64_t>(facts.shared_bytes) << 16 |
              std::uint64_t{cooperative != 0} << 61 | std::uint64_t{pipelines} << 62 |
@@ -56,6 +56,13 @@ inline cudaError_t current_device(device_facts &facts) {
   facts.cooperates = (packed >> 61 & 1) != 0;
   facts.pipelines = (packed >> 62 & 1) != 0;
   return cudaSuccess;
+}
+
+/// Whether `stream` is being captured.
+inline bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) cudaGetLastError();
+  return status != cudaStreamCaptureStatusNone;
 }
 
 /// Whether `stream` is being captured and has a part of the device alone, a green context's.

@@ -7,6 +7,7 @@
 #include <lookback/core/standard.cuh>
 #include <lookback/dispatch/device.cuh>
 #include <lookback/dispatch/first_of.cuh>
+#include <lookback/dispatch/launch_tag.cuh>
 
 #include <cuda_runtime_api.h>
 
@@ -173,6 +174,8 @@ public:
   block_shape shape(Kernel kernel) {
     return shape_by<Block>(reinterpret_cast<const void *>(kernel), built_architectures{});
   }
+  bool is_captured() const { return detail::is_captured(stream_); }
+  std::uint64_t tag() const { return launch_tag(); }
   unsigned multiprocessors() { return static_cast<unsigned>(device().multiprocessors); }
   template <class Block, class Kernel>
   unsigned cluster_blocks(Kernel kernel) {

@@ -19,15 +19,16 @@
 //                       prefix; they take turns
 //
 // A prefix is built from aggregates alone, so a block waits until other blocks have read and
-// reduced their tiles, but never for their prefixes. This wait ends only if every block is
-// resident, which the cooperative launch guarantees. Its grid barrier ensures that all status words
-// are clear. Only the warps that publish or read aggregates wait for it; tiles are copied and
-// reduced meanwhile.
+// reduced their tiles, but never for their prefixes. This wait ends only if every block with tiles
+// is resident. So the blocks settle first which of them have tiles (carry/participants.cuh); their
+// first tiles are copied meanwhile. Beside a kernel that keeps a part of the device, the scan goes
+// on with the rest.
 #pragma once
 
-#include <lookback/arch/simt_grid.cuh>
 #include <lookback/carry/look_ahead_carry.cuh>
-#include <lookback/strategy/tree_tiles.cuh>
+#include <lookback/carry/participants.cuh>
+#include <lookback/carry/prepare_state.cuh>
+#include <lookback/strategy/tree_look_back.cuh>
 #include <lookback/tile/blocked_tile.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/run_sums.cuh>
@@ -63,7 +64,8 @@ struct look_ahead_storage {
   uninitialized_array<T, shape::tile_rows> row_prefixes[stages]; // R, inclusive
   typename carry::look_ahead<Problem, Tuning>::storage carry;
   simt::barrier copied[stages], reduced[stages], rows_ready[stages], scanned[stages];
-  simt::barrier cleared; // all blocks have cleared all status words
+  participants here;
+  uninitialized_array<T, 1> initial; // read early
 
 #if LOOKBACK_TARGETS_SM_80
   /// Tiles whose copies start before the first barrier of the block: at most as many as may be in
@@ -79,12 +81,20 @@ struct look_ahead_storage {
     for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], copied_arrivals);
     simt::publish_barriers(); // mutant: publish-first
   }
-  /// Called by the same thread after it has started them. Initializes the barriers of later copies,
-  /// and `cleared`.
+  /// Called by the same thread after it has started them. Initializes the barriers of later copies.
   LOOKBACK_DEVICE void initialize_later_copies() {
     for (int s = first_copies; s < stages; ++s) simt::initialize(copied[s], copied_arrivals);
-    simt::initialize(cleared, 1); // mutant: cleared-init
-    simt::publish_barriers();     // mutant: publish-later
+    simt::publish_barriers(); // mutant: publish-later
+  }
+  /// Waits for the first `copies` copies, which were in vain, and initializes their barriers again.
+  /// Called by the thread that started them.
+  LOOKBACK_DEVICE void initialize_again(int copies) {
+    for (int s = 0; s < copies; ++s) {
+      simt::wait(copied[s], 0); // mutant: in-vain
+      simt::invalidate(copied[s]);
+      simt::initialize(copied[s], copied_arrivals);
+    }
+    simt::publish_barriers(); // mutant: publish-again
   }
   /// Initializes the other barriers. The work is shared out, since it takes time: called by one
   /// thread of each of `turns` warps, with a `turn` of its own.
@@ -101,6 +111,10 @@ struct look_ahead_storage {
 };
 
 #if LOOKBACK_TARGETS_SM_80
+/// Blocks that have not started within this time take no part: nanoseconds. All blocks of an idle
+/// device start within one microsecond; the longer the scan, the more a missing block would cost.
+LOOKBACK_DEVICE std::uint64_t patience_of(unsigned tiles) { return 4000 + tiles / 4; }
+
 /// Progress of the copying warp: tile `i` is the next to copy, into stage `at`; `arriving` is the
 /// stage of the oldest copy in flight.
 template <int Stages>
@@ -143,17 +157,19 @@ class look_ahead_scan {
                 "every look-ahead warp needs a stage of its own");
 
 public:
-  LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const scan_state<T> &state,
-                                  storage &shared)
-      : problem_(problem), shared_(shared), op_(problem.op),
-        source_(problem), sequence_{simt::block_index(), simt::block_count(),
-                                    static_cast<unsigned>(problem.tiles())},
+  /// Those that publish and look ahead, which have nothing to do at first.
+  static constexpr int settling_warps = first_scanning_warp - 1;
+
+  LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const tagged_state<T> &state,
+                                  const tile_sequence &sequence, storage &shared)
+      : problem_(problem), shared_(shared), op_(problem.op), source_(problem), sequence_(sequence),
         carry_(problem, state, sequence_, shared.carry) {}
 
-  LOOKBACK_DEVICE void run() {
+  /// Initializes the block's barriers, and starts the first copies. They need only their own
+  /// barriers, so they start before all other work.
+  LOOKBACK_DEVICE copying<stages> begin() {
     const int warp = simt::warp_index();
-    copying<stages> next{simt::cache_policy_of(!sequence_is_short())};
-    // The first copies need only their own barriers, so they start before all other work.
+    auto next = first_copy();
     if (warp == 0) {
       if (simt::lane_index() == 0) shared_.initialize_first_copies(); // mutant: first-barriers
       if constexpr (in_bulk) copy(next, storage::first_copies);       // mutant: first-copies
@@ -161,35 +177,36 @@ public:
     } else if (simt::lane_index() == 0) {
       shared_.initialize_others(warp - 1, warps - 1);
     }
-    uninitialized_array<T, 1> initial; // for the warp of the first tile's prefix
-    if (reads_initial<Problem> && warp == 2) read_initial(problem_, initial[0]);
-    carry_.clear();            // mutant: status-clear
-    simt::synchronize_block(); // mutant: start-barrier
+    return next;
+  }
+  /// The first copies again, after those of another sequence.
+  LOOKBACK_DEVICE copying<stages> begin_again(const copying<stages> &in_vain) {
+    if (simt::warp_index() == 0 && simt::lane_index() == 0) shared_.initialize_again(in_vain.i);
+    return first_copy();
+  }
+  LOOKBACK_DEVICE void run(copying<stages> next) {
+    const int warp = simt::warp_index();
     if (warp == 0 || (!in_bulk && warp >= first_loading_warp)) {
       if constexpr (in_bulk)
         copy(next, sequence_.count());
       else
         load(warp == 0 ? 0 : warp - first_loading_warp + 1);
     } else if (warp == 1) {
-      if (simt::lane_index() == 0) {
-        simt::wait_for_grid(simt::arrive_at_grid()); // mutant: grid-wait
-        simt::arrive(shared_.cleared);               // mutant: cleared-arrive
-      }
-      // The shuffles that follow would synchronize the lanes, but they do not order memory
-      // accesses.
-      simt::synchronize_warp(); // mutant: cleared-warp
       publish();
     } else if (warp < first_scanning_warp) {
-      simt::wait(shared_.cleared, 0); // mutant: cleared-wait
       const int working = sequence_is_short() ? tuning.look_ahead_warps : tuning.long_column_warps;
+      const T &initial = shared_.initial[0];
       if (warp - 2 < working)
-        carry_.run(warp - 2, working, initial[0], shared_.scanned, op_); // mutant: working-warps
+        carry_.run(warp - 2, working, initial, shared_.scanned, op_); // mutant: working-warps
     } else {
       reduce_and_scan();
     }
   }
 
 private:
+  LOOKBACK_DEVICE copying<stages> first_copy() const {
+    return {simt::cache_policy_of(!sequence_is_short())};
+  }
   /// Where a scanning warp's rows begin in every tile.
   struct warp_share {
     int first_row, first_item;
@@ -382,7 +399,7 @@ private:
 };
 #endif
 /// Warps of the pipeline's block that scan one tile, if only the device knows the number of items
-/// and there are few: at most 16, beside one that waits for the grid.
+/// and there are few: at most 16.
 template <class Problem, class Tuning>
 struct few_tiles {
   static constexpr int warps_of(int wanted) {
@@ -392,9 +409,13 @@ struct few_tiles {
   }
   static constexpr tile_tuning value{warps_of(16), 1};
   using alone = tile_block<Problem, carry::none, few_tiles>;
-  using wave = tile_block<Problem, carry::wave, few_tiles, 1>;
-  static constexpr std::size_t bytes =
-      alone::shared_bytes > wave::shared_bytes ? alone::shared_bytes : wave::shared_bytes;
+  using wave = tile_block<Problem, carry::settled_wave, few_tiles>;
+  struct storage {
+    typename wave::scan::storage tile;
+    participants here;
+  };
+  static constexpr std::size_t bytes = alone::shared_bytes > sizeof(storage) ? alone::shared_bytes
+                                                                             : sizeof(storage);
 };
 template <class Problem, class Rows>
 struct pipeline_block {
@@ -421,45 +442,97 @@ struct pipeline_block {
 };
 
 #if LOOKBACK_TARGETS_SM_80
+/// Scans with the blocks that take part. A block supposes that all of the launch do, and copies its
+/// first tiles accordingly, until they have settled.
+template <class Problem, class Tuning>
+LOOKBACK_DEVICE void scan_ahead(const Problem &problem,
+                                const tagged_state<typename Problem::accumulator> &state,
+                                const roll_call<> &roll) {
+  using scan = look_ahead_scan<Problem, Tuning>;
+  auto &shared = simt::shared_memory<look_ahead_storage<Problem, Tuning>>();
+  const int warp = simt::warp_index();
+  if (warp == 1 && simt::lane_index() == 0) {
+    read_initial(problem, shared.initial[0]);                 // mutant: ahead-initial
+    roll.answer(simt::block_index(), reads_initial<Problem>); // mutant: ahead-answer
+  }
+  const auto tiles = static_cast<unsigned>(problem.tiles());
+  tile_sequence sequence{simt::block_index(), simt::block_count(), tiles};
+  auto next = scan(problem, state, sequence, shared).begin();
+  if (warp > 0 && warp <= scan::settling_warps)
+    settle(roll, patience_of(tiles), shared.here, warp - 1, scan::settling_warps,
+           reads_initial<Problem>);
+  simt::synchronize_block(); // mutant: start-barrier
+  const participant here = shared.here.place_of(simt::block_index());
+  if (!LOOKBACK_LIKELY(here.all == simt::block_count())) {
+    sequence.first = here.mine, sequence.step = here.all;
+    next = scan(problem, state, sequence, shared).begin_again(next);
+    if (here.mine == participant::nowhere) return;
+    simt::synchronize_block(); // mutant: again-barrier
+  }
+  scan(problem, state, sequence, shared).run(next);
+}
+
+/// Scans at most as many tiles as there are blocks: one block each, as a wave, if all take part.
+template <class Problem, class Tuning>
+LOOKBACK_DEVICE void scan_few(const Problem &problem,
+                              const tagged_state<typename Problem::accumulator> &state,
+                              const roll_call<> &roll, unsigned tiles) {
+  using few = few_tiles<Problem, Tuning>;
+  auto &shared = simt::shared_memory<typename few::storage>();
+  constexpr int warps = few::value.warps;
+  const int warp = simt::warp_index();
+  if (warp == 1 && simt::lane_index() == 0) {
+    read_initial(problem, shared.tile.carry.initial[0]);
+    roll.answer(simt::block_index(), reads_initial<Problem>);
+  }
+  if (warp > 0)
+    settle(roll, patience_of(tiles), shared.here, warp - 1,
+           simt::block_threads() / simt::warp_threads - 1, reads_initial<Problem>);
+  simt::synchronize_block(); // mutant: few-barrier
+  const participant here = shared.here.place_of(simt::block_index());
+  if (warp >= warps || here.mine == participant::nowhere) return;
+  for (unsigned tile = here.mine; tile < tiles; tile += here.all) {
+    scan_one_tile<typename few::wave, carry::settled_wave, code_for::both>(problem, state, tile,
+                                                                           shared.tile);
+    simt::synchronize_warps<warps>(); // mutant: few-reuse
+  }
+}
+
 /// Scans a number of items that only the device knows. A pipeline needs more tiles than blocks; one
 /// tile is scanned by the first block, and a few by one block each, as a wave.
 template <class Problem, class Tuning>
 LOOKBACK_DEVICE void scan_actual_ahead(const Problem &problem,
-                                       const scan_state<typename Problem::accumulator> &state) {
+                                       const tagged_state<typename Problem::accumulator> &state,
+                                       const roll_call<> &roll) {
   using few = few_tiles<Problem, Tuning>;
   const auto extent = actual_extent(problem);
   if (extent.items == 0) return;
   const Problem actual = problem.over(extent);
   const unsigned tiles = tiles_of_grid(actual);
-  const int warps = few::value.warps, warp = simt::warp_index();
   if (tiles == 1) {
-    if (simt::block_index() == 0 && warp < warps)
-      scan_tile_of_block<typename few::alone, carry::none, code_for::fast>(actual, state);
+    const int warps = few::value.warps;
+    if (simt::block_index() == 0 && simt::warp_index() < warps)
+      scan_tile_of_block<typename few::alone, carry::none, code_for::fast>(
+          actual, scan_state<typename Problem::accumulator>{});
   } else if (tiles > simt::block_count()) {
-    look_ahead_scan<Problem, Tuning>(actual, state,
-                                     simt::shared_memory<look_ahead_storage<Problem, Tuning>>())
-        .run();
-  } else if (simt::block_index() >= tiles) {
-    carry::wave::leave(); // mutant: leave-few
-  } else if (warp <= warps) {
-    scan_tile_of_block<typename few::wave, carry::wave, code_for::both>(actual, state);
+    scan_ahead<Problem, Tuning>(actual, state, roll);
+  } else {
+    scan_few<Problem, Tuning>(actual, state, roll, tiles);
   }
 }
 #endif
 
-/// Grid: one block a multiprocessor, launched cooperatively, at most as many as there are tiles.
+/// Grid: one block a multiprocessor, at most as many as there are tiles.
 template <class Problem, class Rows>
 LOOKBACK_KERNEL((pipeline_block<Problem, Rows>::here::threads), 1)
 pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
-                const scan_state<typename Problem::accumulator> state) {
+                const tagged_state<typename Problem::accumulator> state, const roll_call<> roll) {
 #if LOOKBACK_TARGETS_SM_80
   using block = typename pipeline_block<Problem, Rows>::here;
   if constexpr (block::tuning::fits && counts_on_device<Problem>)
-    scan_actual_ahead<Problem, typename block::tuning>(problem, state);
+    scan_actual_ahead<Problem, typename block::tuning>(problem, state, roll);
   else if constexpr (block::tuning::fits)
-    look_ahead_scan<Problem, typename block::tuning>(problem, state,
-                                                     simt::shared_memory<typename block::storage>())
-        .run();
+    scan_ahead<Problem, typename block::tuning>(problem, state, roll);
 #endif
 }
 
@@ -478,13 +551,38 @@ bool writes_over_keys(const Problem &problem) {
   }
 }
 
+/// The state of a pipeline's blocks, of any content before it.
+template <class Problem>
+struct pipeline_workspace {
+  using status_words = decltype(tagged_state<typename Problem::accumulator>::tile_aggregates);
+
+  pipeline_workspace(temporary_memory &memory, std::uint64_t tiles) {
+    const std::size_t before = memory.bytes();
+    answers = memory.take<std::uint64_t>(participants_at_most);
+    tile_aggregates = memory.take<char>(status_words::bytes(tiles).zeroed);
+    words = (memory.bytes() - before) / sizeof(std::uint64_t);
+  }
+
+  std::uint64_t *answers; // and all that follows, `words` words
+  char *tile_aggregates;
+  std::size_t words;
+};
+
 template <class Rows>
 struct pipeline : tree_strategy<Rows> {
   static constexpr const char *name = "pipeline";
-  static constexpr bool needs_residency = true;
+  static constexpr bool needs_residency = false;
   template <class Problem>
   static constexpr bool supports = can_look_ahead<Problem>::value && !is_large<Problem, Rows>;
 
+  template <class Problem>
+  static std::size_t storage(const Problem &problem) {
+    const std::uint64_t tiles = problem.tiles();
+    if (tiles > INT_MAX) return too_many_tiles;
+    temporary_memory needed;
+    if (tiles > 1) pipeline_workspace<Problem>(needed, tiles);
+    return needed.bytes();
+  }
   template <class Problem, class Launch>
   static const char *fits(const Problem &problem, Launch &launch) {
     if (problem.tiles() == 1) return "one tile has none to look ahead of";
@@ -496,11 +594,17 @@ struct pipeline : tree_strategy<Rows> {
   }
   template <class Problem, class Launch>
   static void run(const Problem &problem, temporary_memory &memory, Launch &launch) {
-    const std::uint64_t tiles = problem.tiles(), blocks = launch.multiprocessors();
-    const workspace<Problem> in(memory, static_cast<unsigned>(tiles));
+    const std::uint64_t tiles = problem.tiles(),
+                        blocks = std::min(launch.multiprocessors(), participants_at_most);
+    const pipeline_workspace<Problem> in(memory, tiles);
+    const std::uint64_t tag = launch.tag();
+    if (launch.is_captured()) // its graph repeats the launch with the same tag
+      clear_words<Rows>(in.answers, in.words, launch); // mutant: captured-clear
     const auto kernel = pipeline_kernel<Problem, Rows>;
+    using state = tagged_state<typename Problem::accumulator>;
     launch(kernel, launch.template shape<pipeline_block<Problem, Rows>>(kernel),
-           launch_grid{tiles < blocks ? tiles : blocks, residency::grid}, problem, in.state);
+           launch_grid{std::min(tiles, blocks)}, problem,
+           state{{in.tile_aggregates, nullptr, mark_by_tag{tag}}}, roll_call<>(in.answers, tag));
   }
 };
 

@@ -92,6 +92,7 @@ public:
 private:
   unsigned polls_ = 0;
 };
+inline std::uint64_t time_now() { return emulator::time_now(); }
 inline void refuse_count() { emulator::fail("the count of a device_count is invalid"); }
 inline void wait_for_previous_kernel(EMULATOR_CALLER) { emulator::wait_for_previous_kernel(where); }
 inline void release_next_kernel() { emulator::release_next_kernel(); }
@@ -207,6 +208,36 @@ Word load_acquire(const Word *address, EMULATOR_CALLER) {
 template <class Word>
 void store_release(Word *address, typename detail::exactly<Word>::type value, EMULATOR_CALLER) {
   detail::store(address, value, __ATOMIC_RELEASE, where);
+}
+namespace detail {
+/// Writes what `chosen(before)` is; returns `before`.
+template <class Choose>
+std::uint64_t change(std::uint64_t *address, int order, Choose chosen,
+                     emulator::source_line where) {
+  emulator::before_store(address, where);
+  std::uint64_t before = __atomic_load_n(address, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(address, &before, chosen(before), false, order,
+                                      __ATOMIC_RELAXED)) {
+  }
+  emulator::after_store();
+  return before;
+}
+} // namespace detail
+inline std::uint64_t max_relaxed(std::uint64_t *address, std::uint64_t value, EMULATOR_CALLER) {
+  return detail::change(
+      address, __ATOMIC_RELAXED,
+      [=](std::uint64_t before) { return before < value ? value : before; }, where);
+}
+inline std::uint64_t max_release(std::uint64_t *address, std::uint64_t value, EMULATOR_CALLER) {
+  return detail::change(
+      address, __ATOMIC_RELEASE,
+      [=](std::uint64_t before) { return before < value ? value : before; }, where);
+}
+inline std::uint64_t compare_exchange_release(std::uint64_t *address, std::uint64_t expected,
+                                              std::uint64_t value, EMULATOR_CALLER) {
+  return detail::change(
+      address, __ATOMIC_RELEASE,
+      [=](std::uint64_t before) { return before == expected ? value : before; }, where);
 }
 inline unsigned fetch_increment(unsigned *counter, EMULATOR_CALLER) {
   emulator::before_store(counter, where);

@@ -20,6 +20,7 @@ inline void initialize(barrier &b, int arrivals) {
   b.state = 0;
   emulator::initialize_barrier(&b, arrivals);
 }
+inline void invalidate(barrier &b) { emulator::invalidate_barrier(&b); }
 inline void publish_barriers() { emulator::publish_barriers(); }
 
 namespace detail {

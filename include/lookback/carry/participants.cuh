@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Which blocks of a launch take part in a scan whose blocks wait for each other. A plain launch
+// does not guarantee that all of its blocks are resident at once: another kernel may keep a part of
+// the device for as long as it likes. So the blocks settle among themselves which of them take
+// part: those that start within a few microseconds. A block that starts later ends at once. (After
+// the occupancy discovery of Sorensen, Donaldson, Batty, Gopalakrishnan and Rakamaric: Portable
+// Inter-workgroup Barrier Synchronisation for GPUs, OOPSLA 2016.)
+#pragma once
+
+#include <lookback/arch/device_memory.cuh>
+#include <lookback/core/tile_status.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// Blocks that a launch may have.
+inline constexpr unsigned participants_at_most = 256;
+
+/// The place of a block among those that take part, and their number. A block that takes no part
+/// has no place.
+struct participant {
+  static constexpr unsigned nowhere = ~0u;
+  unsigned mine, all;
+};
+
+/// The blocks that take part, as bits, in the shared memory of a block.
+class participants {
+public:
+  /// Waits until the blocks 32 part to 32 part + 31 of the launch have answered. Those that have
+  /// not started within `patience` nanoseconds are excluded. Called by a full warp.
+  LOOKBACK_DEVICE void wait_for(const roll_call<> &roll, unsigned part, std::uint64_t patience,
+                                bool has_read) {
+    const unsigned block = part * simt::warp_threads + static_cast<unsigned>(simt::lane_index());
+    const std::uint64_t begin = simt::time_now();
+    for (simt::spin_bound bound;; bound.count("answer of block", block)) {
+      presence answer = presence::excluded;
+      if (block < simt::block_count()) answer = roll.read(block, has_read);
+      const unsigned here = simt::ballot(answer == presence::present);
+      if (simt::ballot(answer == presence::unknown) == 0) { // mutant: all-answered
+        if (simt::lane_index() == 0) here_[part] = here;
+        return;
+      }
+      if (answer == presence::unknown && simt::time_now() - begin > patience) roll.exclude(block);
+    }
+  }
+  /// After a barrier.
+  LOOKBACK_DEVICE participant place_of(unsigned block) const {
+    participant place{participant::nowhere, 0};
+    for (unsigned part = 0; part * simt::warp_threads < simt::block_count(); ++part) {
+      const unsigned here = here_[part], first = part * simt::warp_threads;
+      if (block >= first && block - first < simt::warp_threads &&
+          (here >> (block - first) & 1) != 0)
+        place.mine =
+            place.all + simt::count_bits(here & ((1u << (block - first)) - 1)); // mutant: place
+      place.all += simt::count_bits(here);
+    }
+    return place;
+  }
+
+private:
+  unsigned here_[participants_at_most / simt::warp_threads];
+};
+
+/// Settles which blocks of the launch take part. Called by each warp `turn` of `turns` of a block;
+/// all of them have to return before the participants are read. If the first lane of warp 0
+/// `has_read` what results overwrite, they may do so when the blocks have settled.
+LOOKBACK_DEVICE void settle(const roll_call<> &roll, std::uint64_t patience, participants &here,
+                            int turn, int turns, bool has_read) {
+  for (auto part = static_cast<unsigned>(turn); part * simt::warp_threads < simt::block_count();
+       part += static_cast<unsigned>(turns))
+    here.wait_for(roll, part, patience, has_read);
+}
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
