@@ -409,6 +409,12 @@ mutation("a cluster arrives before the initial value is read"
 mutation("an initial value read after the wave has arrived" MOVE initial-read BEFORE wave-finish)
 mutation("a block of a pipeline answers before it has read the initial value"
          MOVE ahead-answer BEFORE ahead-initial)
+mutation("a block of a pipeline that reads the initial value not waited for"
+         VALUE answer-open "answer < presence::present" "answer == presence::unknown")
+mutation("what a block of a pipeline has read not released with its answer"
+         REPLACE present-release "store_release" "store_relaxed")
+mutation("what a block of a pipeline has read not acquired with its answer"
+         VALUE presence-acquire "Memory::load_acquire(answers_ + block)" "Memory::load_relaxed(answers_ + block)")
 
 # ---- large elements ------------------------------------------------------------------------------
 mutations_of(large.cpp)
@@ -422,16 +428,16 @@ mutation("a lane's large element read again when others have written"
 # ---- the pipeline --------------------------------------------------------------------------------
 mutations_of(races_look_ahead.cpp)
 mutation("a block that has not answered taken for one that takes no part"
-         VALUE all-answered "== presence::unknown" "== presence::excluded")
+         VALUE answer-open "answer < presence::present" "false")
 mutation("a block excluded after its answer"
          VALUE exclude-unknown "meaning(before) == presence::unknown" "true")
 mutation("an answer that overwrites an exclusion"
-         VALUE answer-kept "before > word(presence::excluded)" "before != own")
+         VALUE answer-kept "before > word(presence::excluded)" "before != word(first)")
 mutation("the place of a block among all of the launch"
          VALUE place "place.all + simt::count_bits(here & ((1u << (block - first)) - 1))" "block")
 mutation("participants read before all parts are there" DELETE start-barrier)
 mutation("a total of any content taken for one of this launch"
-         VALUE tag "== mark_.value()" "!= 0")
+         VALUE tag "seen == mark_.value()" "seen != 0")
 mutation("first copies in vain not waited for" DELETE in-vain)
 mutation("barriers of the first copies not published again" DELETE publish-again)
 mutation("no barrier between the second copies and their use" DELETE again-barrier)

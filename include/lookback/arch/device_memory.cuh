@@ -31,15 +31,15 @@ struct device_memory {
   LOOKBACK_DEVICE static void store_release(std::uint32_t *address, std::uint32_t value) {
     simt::store_release(address, value);
   }
+  LOOKBACK_DEVICE static void store_release(std::uint64_t *address, std::uint64_t value) {
+    simt::store_release(address, value);
+  }
   LOOKBACK_DEVICE static std::uint64_t max_relaxed(std::uint64_t *address, std::uint64_t value) {
     return simt::max_relaxed(address, value);
   }
-  LOOKBACK_DEVICE static std::uint64_t max_release(std::uint64_t *address, std::uint64_t value) {
-    return simt::max_release(address, value);
-  }
   LOOKBACK_DEVICE static std::uint64_t
-  compare_exchange_release(std::uint64_t *address, std::uint64_t expected, std::uint64_t value) {
-    return simt::compare_exchange_release(address, expected, value);
+  compare_exchange_relaxed(std::uint64_t *address, std::uint64_t expected, std::uint64_t value) {
+    return simt::compare_exchange_relaxed(address, expected, value);
   }
 };
 

@@ -275,6 +275,11 @@ LOOKBACK_DEVICE std::uint64_t load_acquire(const std::uint64_t *address) {
                : "memory");
   return value;
 }
+LOOKBACK_DEVICE void store_release(std::uint64_t *address, std::uint64_t value) {
+  asm volatile("st.release.gpu.global.b64 [%0], %1;" ::"l"(__cvta_generic_to_global(address)),
+               "l"(value)
+               : "memory");
+}
 /// Writes `value` if the word is less. Returns what it was.
 LOOKBACK_DEVICE std::uint64_t max_relaxed(std::uint64_t *address, std::uint64_t value) {
   std::uint64_t before;
@@ -284,19 +289,11 @@ LOOKBACK_DEVICE std::uint64_t max_relaxed(std::uint64_t *address, std::uint64_t 
                : "memory");
   return before;
 }
-LOOKBACK_DEVICE std::uint64_t max_release(std::uint64_t *address, std::uint64_t value) {
-  std::uint64_t before;
-  asm volatile("atom.release.gpu.global.max.u64 %0, [%1], %2;"
-               : "=l"(before)
-               : "l"(__cvta_generic_to_global(address)), "l"(value)
-               : "memory");
-  return before;
-}
 /// Writes `value` if the word is `expected`. Returns what it was.
 LOOKBACK_DEVICE std::uint64_t
-compare_exchange_release(std::uint64_t *address, std::uint64_t expected, std::uint64_t value) {
+compare_exchange_relaxed(std::uint64_t *address, std::uint64_t expected, std::uint64_t value) {
   std::uint64_t before;
-  asm volatile("atom.release.gpu.global.cas.b64 %0, [%1], %2, %3;"
+  asm volatile("atom.relaxed.gpu.global.cas.b64 %0, [%1], %2, %3;"
                : "=l"(before)
                : "l"(__cvta_generic_to_global(address)), "l"(expected), "l"(value)
                : "memory");

@@ -29,15 +29,15 @@ class participants {
 public:
   /// Waits until the blocks 32 part to 32 part + 31 of the launch have answered. Those that have
   /// not started within `patience` nanoseconds are excluded. Called by a full warp.
-  LOOKBACK_DEVICE void wait_for(const roll_call<> &roll, unsigned part, std::uint64_t patience,
-                                bool has_read) {
+  LOOKBACK_DEVICE void wait_for(const roll_call<> &roll, unsigned part, std::uint64_t patience) {
     const unsigned block = part * simt::warp_threads + static_cast<unsigned>(simt::lane_index());
     const std::uint64_t begin = simt::time_now();
     for (simt::spin_bound bound;; bound.count("answer of block", block)) {
       presence answer = presence::excluded;
-      if (block < simt::block_count()) answer = roll.read(block, has_read);
+      if (block < simt::block_count()) answer = roll.read(block);
       const unsigned here = simt::ballot(answer == presence::present);
-      if (simt::ballot(answer == presence::unknown) == 0) { // mutant: all-answered
+      const bool is_open = answer < presence::present; // mutant: answer-open
+      if (simt::ballot(is_open) == 0) {
         if (simt::lane_index() == 0) here_[part] = here;
         return;
       }
@@ -63,13 +63,12 @@ private:
 };
 
 /// Settles which blocks of the launch take part. Called by each warp `turn` of `turns` of a block;
-/// all of them have to return before the participants are read. If the first lane of warp 0
-/// `has_read` what results overwrite, they may do so when the blocks have settled.
+/// all of them have to return before the participants are read.
 LOOKBACK_DEVICE void settle(const roll_call<> &roll, std::uint64_t patience, participants &here,
-                            int turn, int turns, bool has_read) {
+                            int turn, int turns) {
   for (auto part = static_cast<unsigned>(turn); part * simt::warp_threads < simt::block_count();
        part += static_cast<unsigned>(turns))
-    here.wait_for(roll, part, patience, has_read);
+    here.wait_for(roll, part, patience);
 }
 
 } // namespace detail

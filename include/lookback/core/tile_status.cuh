@@ -134,13 +134,16 @@ public:
       result.seen_[w] = Memory::load_relaxed(status_words_ + place(i, w));
     if constexpr (Mark::is_tag) {
       LOOKBACK_UNROLL
-      for (int w = 0; w < words; ++w)
-        result.seen_[w].high = result.seen_[w].high == mark_.value(); // mutant: tag
+      for (int w = 0; w < words; ++w) result.seen_[w].high = marks(result.seen_[w].high);
     }
     return result;
   }
 
 private:
+  LOOKBACK_HOST_DEVICE_INLINE bool marks(std::uint64_t seen) const {
+    return seen == mark_.value(); // mutant: tag
+  }
+
   word *status_words_ = nullptr;
   Mark mark_;
 };
@@ -335,16 +338,17 @@ private:
   std::uint32_t *counts_ = nullptr; // zero before the first use
 };
 
-/// What a block has answered to the call of its launch.
+/// What a block has answered to the call of its launch. The first two are open.
 enum class presence : unsigned {
   unknown,  // it has not started
+  started,  // it reads what results will overwrite
   present,  // it takes part
   excluded, // it had not started in time, and takes no part
 };
 
 /// The answers of the blocks of one launch, a word each. They need not be cleared before: `tag`
-/// distinguishes them from all that may have stood there. An answer is never changed, so all who
-/// have read it agree whether the block takes part.
+/// distinguishes them from all that may have stood there. Only a block that is `unknown` can be
+/// excluded; so all who have read an answer that is not open agree whether the block takes part.
 template <class Memory = device_memory>
 class roll_call {
 public:
@@ -354,33 +358,35 @@ public:
   LOOKBACK_HOST_DEVICE roll_call(std::uint64_t *answers, std::uint64_t tag)
       : answers_(answers), tag_(tag) {}
 
-  /// The answer of a block: that it is present, unless it has been excluded. If it `has_read` what
-  /// others overwrite, they may do so when they have read this answer.
-  ///
+  /// The first answer of a block: started, or present at once. Returns whether it takes part.
   /// Nearly everything that may stand there is less than the answer, which is then written in one
   /// step.
   LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE_INLINE void answer(unsigned block, bool has_read) const {
-    const std::uint64_t own = word(presence::present);
-    std::uint64_t before = has_read ? Memory::max_release(answers_ + block, own)
-                                    : Memory::max_relaxed(answers_ + block, own);
+  LOOKBACK_HOST_DEVICE_INLINE bool answer(unsigned block, presence first) const {
+    std::uint64_t before = Memory::max_relaxed(answers_ + block, word(first));
     while (before > word(presence::excluded)) { // mutant: answer-kept
       const std::uint64_t expected = before;
-      before = Memory::compare_exchange_release(answers_ + block, expected, own);
-      if (before == expected) return;
+      before = Memory::compare_exchange_relaxed(answers_ + block, expected, word(first));
+      if (before == expected) return true;
     }
+    return before != word(presence::excluded);
+  }
+  /// The second answer of a block that has started. Who reads it may overwrite what the block has
+  /// read before.
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void answer_present(unsigned block) const {
+    Memory::store_release(answers_ + block, word(presence::present)); // mutant: present-release
   }
   LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE_INLINE presence read(unsigned block, bool has_read) const {
-    return meaning(has_read ? Memory::load_acquire(answers_ + block)
-                            : Memory::load_relaxed(answers_ + block));
+  LOOKBACK_HOST_DEVICE_INLINE presence read(unsigned block) const {
+    return meaning(Memory::load_acquire(answers_ + block)); // mutant: presence-acquire
   }
   /// Excludes a block that has not answered, unless it just has.
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE void exclude(unsigned block) const {
     const std::uint64_t before = Memory::load_relaxed(answers_ + block);
     if (meaning(before) == presence::unknown) // mutant: exclude-unknown
-      Memory::compare_exchange_release(answers_ + block, before, word(presence::excluded));
+      Memory::compare_exchange_relaxed(answers_ + block, before, word(presence::excluded));
   }
 
 private:

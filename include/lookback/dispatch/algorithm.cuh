@@ -29,6 +29,10 @@ inline namespace LOOKBACK_ABI {
 /// | anything else | decoupled look-back over groups of 32 tiles, with dynamic tile ids |
 ///
 /// - *Temporary memory*: a few words a tile; none for one tile.
+/// - *Beside other kernels*: a cluster and a wave start when all of their blocks fit on the device
+///   at once, so they wait for kernels that leave too little room. All other strategies go on with
+///   the multiprocessors that are free. Where a running kernel waits for the results of a scan, use
+///   lookback::look_ahead: it needs no room for more than one block.
 /// - *Determinism*: the same bits on every run, GPU and strategy.
 /// - *Complexity*: 2 n elements of traffic, about 2 n additions.
 /// @ingroup strategies
@@ -37,6 +41,8 @@ struct fastest {};
 /// The look-ahead pipeline at every length above one tile: persistent blocks read, reduce and scan
 /// different tiles at the same time.
 ///
+/// - *Beside other kernels*: the blocks that start within a few microseconds scan; the others end.
+/// - *Graphs*: a captured call has one more kernel, which clears the temporary memory.
 /// - *Requirements*, otherwise `cudaErrorNotSupported`: a GPU that allows a block 163 KiB of
 ///   shared memory or more (compute capability 8.0, 8.7, 9.0, 10.x); trivially copyable items of at
 ///   most 64 bytes, from any iterator; trivially copyable accumulators of at most 16 bytes (8 if

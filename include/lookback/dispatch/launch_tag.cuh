@@ -12,9 +12,9 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// A number that no other launch of the program gets in its first 2^30 launches; each is greater
-/// than those before. Its higher bits are a random number of the program: memory of any content
-/// holds a certain tag with a probability of 2^-64.
+/// A number that no other launch of the program has: each is greater than those before. The first
+/// is random: a word that this program has not written holds a certain tag with a probability of
+/// 2^-60. The highest bits are set, so that most other content is less (see roll_call).
 inline std::uint64_t launch_tag() {
   static std::atomic<std::uint64_t> next{[] {
     const auto now = std::chrono::system_clock::now().time_since_epoch().count();

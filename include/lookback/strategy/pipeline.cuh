@@ -442,6 +442,21 @@ struct pipeline_block {
 };
 
 #if LOOKBACK_TARGETS_SM_80
+/// The answer of a block, by one thread. An initial value is read if the block takes part; when all
+/// blocks have answered, results may overwrite it.
+template <class Problem>
+LOOKBACK_DEVICE void answer_call(const Problem &problem, const roll_call<> &roll,
+                                 typename Problem::accumulator &initial) {
+  const unsigned block = simt::block_index();
+  if constexpr (reads_initial<Problem>) {
+    if (!roll.answer(block, presence::started)) return;
+    read_initial(problem, initial); // mutant: ahead-initial
+    roll.answer_present(block);     // mutant: ahead-answer
+  } else {
+    roll.answer(block, presence::present);
+  }
+}
+
 /// Scans with the blocks that take part. A block supposes that all of the launch do, and copies its
 /// first tiles accordingly, until they have settled.
 template <class Problem, class Tuning>
@@ -452,15 +467,13 @@ LOOKBACK_DEVICE void scan_ahead(const Problem &problem,
   auto &shared = simt::shared_memory<look_ahead_storage<Problem, Tuning>>();
   const int warp = simt::warp_index();
   if (warp == 1 && simt::lane_index() == 0) {
-    read_initial(problem, shared.initial[0]);                 // mutant: ahead-initial
-    roll.answer(simt::block_index(), reads_initial<Problem>); // mutant: ahead-answer
+    answer_call(problem, roll, shared.initial[0]);
   }
   const auto tiles = static_cast<unsigned>(problem.tiles());
   tile_sequence sequence{simt::block_index(), simt::block_count(), tiles};
   auto next = scan(problem, state, sequence, shared).begin();
   if (warp > 0 && warp <= scan::settling_warps)
-    settle(roll, patience_of(tiles), shared.here, warp - 1, scan::settling_warps,
-           reads_initial<Problem>);
+    settle(roll, patience_of(tiles), shared.here, warp - 1, scan::settling_warps);
   simt::synchronize_block(); // mutant: start-barrier
   const participant here = shared.here.place_of(simt::block_index());
   if (!LOOKBACK_LIKELY(here.all == simt::block_count())) {
@@ -482,12 +495,11 @@ LOOKBACK_DEVICE void scan_few(const Problem &problem,
   constexpr int warps = few::value.warps;
   const int warp = simt::warp_index();
   if (warp == 1 && simt::lane_index() == 0) {
-    read_initial(problem, shared.tile.carry.initial[0]);
-    roll.answer(simt::block_index(), reads_initial<Problem>);
+    answer_call(problem, roll, shared.tile.carry.initial[0]);
   }
   if (warp > 0)
     settle(roll, patience_of(tiles), shared.here, warp - 1,
-           simt::block_threads() / simt::warp_threads - 1, reads_initial<Problem>);
+           simt::block_threads() / simt::warp_threads - 1);
   simt::synchronize_block(); // mutant: few-barrier
   const participant here = shared.here.place_of(simt::block_index());
   if (warp >= warps || here.mine == participant::nowhere) return;

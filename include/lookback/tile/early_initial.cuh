@@ -3,7 +3,8 @@
 //
 //   one tile                   by one thread, before a barrier of the block
 //   a cluster, a wave          by one thread of each block, before the barrier of all blocks
-//   the pipeline               by one warp of each block, before the grid barrier
+//   the pipeline               by one thread of each block, before the block answers that it takes
+//                              part (carry/participants.cuh)
 //   look-back, textbook scans  by the previous kernel, which saves it in the temporary storage
 #pragma once
 

@@ -212,11 +212,10 @@ void store_release(Word *address, typename detail::exactly<Word>::type value, EM
 namespace detail {
 /// Writes what `chosen(before)` is; returns `before`.
 template <class Choose>
-std::uint64_t change(std::uint64_t *address, int order, Choose chosen,
-                     emulator::source_line where) {
+std::uint64_t change(std::uint64_t *address, Choose chosen, emulator::source_line where) {
   emulator::before_store(address, where);
   std::uint64_t before = __atomic_load_n(address, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(address, &before, chosen(before), false, order,
+  while (!__atomic_compare_exchange_n(address, &before, chosen(before), false, __ATOMIC_RELAXED,
                                       __ATOMIC_RELAXED)) {
   }
   emulator::after_store();
@@ -225,19 +224,12 @@ std::uint64_t change(std::uint64_t *address, int order, Choose chosen,
 } // namespace detail
 inline std::uint64_t max_relaxed(std::uint64_t *address, std::uint64_t value, EMULATOR_CALLER) {
   return detail::change(
-      address, __ATOMIC_RELAXED,
-      [=](std::uint64_t before) { return before < value ? value : before; }, where);
+      address, [=](std::uint64_t before) { return before < value ? value : before; }, where);
 }
-inline std::uint64_t max_release(std::uint64_t *address, std::uint64_t value, EMULATOR_CALLER) {
-  return detail::change(
-      address, __ATOMIC_RELEASE,
-      [=](std::uint64_t before) { return before < value ? value : before; }, where);
-}
-inline std::uint64_t compare_exchange_release(std::uint64_t *address, std::uint64_t expected,
+inline std::uint64_t compare_exchange_relaxed(std::uint64_t *address, std::uint64_t expected,
                                               std::uint64_t value, EMULATOR_CALLER) {
   return detail::change(
-      address, __ATOMIC_RELEASE,
-      [=](std::uint64_t before) { return before == expected ? value : before; }, where);
+      address, [=](std::uint64_t before) { return before == expected ? value : before; }, where);
 }
 inline unsigned fetch_increment(unsigned *counter, EMULATOR_CALLER) {
   emulator::before_store(counter, where);
