@@ -180,6 +180,7 @@ TEST_CASE("any other error of a launch: returned, and left behind as the runtime
   }
   fake::reset(); // the look-back's kernel is not launched if the one before it failed
   here.major = 7;
+  here.cooperates = false;
   here.failing["prepare"] = cudaErrorLaunchOutOfResources;
   CHECK_EQ(sum(5 * tile), cudaErrorLaunchOutOfResources);
   CHECK_EQ(fake::launches(), "");

@@ -58,12 +58,13 @@ inline std::int64_t pick_count(trial &one, const tree_sizes &size, std::size_t b
 template <class Strategies, class T, class In, class OnDevice>
 void replay_counts(std::uint64_t trials, std::size_t tiles, std::size_t least, OnDevice on_device) {
   const tree_sizes size(sizeof(In), sizeof(T));
-  const auto elements = interval_elements<In, T>(tiles * size.tile);
+  constexpr int turns = 3; // each with other values, unless there is an initial one
+  const auto elements = interval_elements<In, T>(tiles * size.tile + turns);
   for_each_trial(trials, [&](trial &one) {
-    const std::size_t bound = pick_size(one, size, elements.size(), least);
+    const std::size_t bound = pick_size(one, size, elements.size() - turns, least);
     const bool is_exclusive = one.random() % 2 == 0;
     const T filler = make_interval<T>({77, 78}), initial = make_interval<T>(interval_initial);
-    const bare_input<In> input({elements.begin(), elements.begin() + bound}, 0);
+    bare_input<In> input({elements.begin(), elements.begin() + bound}, 0);
     guarded_buffer<T> output(bound, 0, filler);
     std::unique_ptr<T> total(new T(filler));
     std::int64_t count = 0;
@@ -80,7 +81,9 @@ void replay_counts(std::uint64_t trials, std::size_t tiles, std::size_t least, O
                                                          core::initial_value<T>{initial}))
                      : call(core::make_problem<true, T>(input.data(), to, join_neighbours{},
                                                         core::no_initial{}));
-    for (int turn = 0; turn < 3; ++turn) {
+    for (int turn = 0; turn < turns; ++turn) {
+      const std::uint32_t shift = is_exclusive ? 0 : turn;
+      std::copy_n(elements.begin() + shift, bound, input.data());
       count = pick_count(one, size, bound);
       INFO("at most ", bound, ", count ", count, ", run ", turn, ", exclusive: ", is_exclusive);
       const bool is_valid = count >= 0 && count <= static_cast<std::int64_t>(bound);
@@ -92,15 +95,15 @@ void replay_counts(std::uint64_t trials, std::size_t tiles, std::size_t least, O
       kernels.run(one.schedule);
       ASAN_UNPOISON_MEMORY_REGION(input.data() + items, (bound - items) * sizeof(In));
       std::vector<T> expected(bound, filler);
-      const std::uint32_t end = is_exclusive ? 1 : 2;
+      const std::uint32_t begin = is_exclusive ? 0 : 1 + shift, end = is_exclusive ? 1 : 2 + shift;
       for (std::uint32_t i = 0; i < items; ++i)
-        expected[i] = make_interval<T>({is_exclusive ? 0u : 1u, i + end});
-      const auto last = static_cast<std::uint32_t>(items) + 1;
+        expected[i] = make_interval<T>({begin, i + end});
+      const auto last = static_cast<std::uint32_t>(items) + shift + 1;
       const bool has_total = is_valid && (is_exclusive || items > 0);
       REQUIRE_EQ(error, is_valid ? 0 : 1);
       REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
       REQUIRE(output.intact());
-      REQUIRE(*total == (has_total ? make_interval<T>({is_exclusive ? 0u : 1u, last}) : filler));
+      REQUIRE(*total == (has_total ? make_interval<T>({begin, last}) : filler));
     }
   });
 }

@@ -212,6 +212,7 @@ public:
   bare_input(const bare_input &) = delete;
   bare_input &operator=(const bare_input &) = delete;
   const T *data() const { return values_.data() + shift_; }
+  T *data() { return values_.data() + shift_; }
 
 private:
   std::size_t shift_;

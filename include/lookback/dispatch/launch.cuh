@@ -201,7 +201,7 @@ private:
   template <class Block>
   unsigned ask(question *what, unsigned worst, const void *kernel) {
     const device_facts &facts = device();
-    if (status_ != cudaSuccess) return worst;
+    if (status_ != cudaSuccess && !refused_) return worst;
     const block_shape block = shape_by<Block>(kernel, built_architectures{});
     return ask_once(answers_of<Block>(), what, worst, kernel, block, facts);
   }

@@ -506,7 +506,7 @@ LOOKBACK_DEVICE void scan_few(const Problem &problem,
   for (unsigned tile = here.mine; tile < tiles; tile += here.all) {
     scan_one_tile<typename few::wave, carry::settled_wave, code_for::both>(problem, state, tile,
                                                                            shared.tile);
-    simt::synchronize_warps<warps>(); // mutant: few-reuse
+    simt::synchronize_warps<warps>(); // the next tile takes the same memory
   }
 }
 
