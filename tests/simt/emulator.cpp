@@ -647,7 +647,8 @@ void machine::thread_body() {
   block_state &block = *warp.block;
   if (block.finished + 1 == static_cast<int>(block.lanes.size()) && !block.jobs.empty())
     fail("ends its block before the bulk copies of the block are complete");
-  if (!self.copies.empty()) fail("ends before its copies are complete");
+  for (const pending_copy &copy : self.copies)
+    if (copy.bytes != 0) fail("ends before its copies are complete");
   if (warp.meets.arrived != 0)
     fail(std::string("ends while other lanes of its warp wait in ") +
          name_of_operation(warp.meets.which));
@@ -1069,11 +1070,20 @@ void send(const void *mine, unsigned rank, std::uint32_t word, const void *barri
 }
 
 void put_copy(const pending_copy &copy) { running->lane->copies.push_back(copy); }
-bool take_copy(pending_copy &copy) {
+bool take_copy(pending_copy &copy, int groups) {
   auto &copies = running->lane->copies;
-  if (copies.empty()) return false;
-  copy = copies.back();
-  copies.pop_back();
+  auto end = copies.end(); // of the copies that may be taken
+  const auto skip_group = [&] {
+    while (end != copies.begin() && std::prev(end)->bytes != 0) --end;
+  };
+  if (groups > 0) skip_group(); // one that has not ended
+  for (; groups > 0 && end != copies.begin(); --groups) {
+    --end;
+    skip_group();
+  }
+  if (end == copies.begin()) return false;
+  copy = copies.front();
+  copies.erase(copies.begin());
   return true;
 }
 

@@ -143,14 +143,15 @@ std::uint64_t time_now();
 void release_next_kernel();
 void wait_for_previous_kernel(source_line where);
 
-/// Remembers a copy until take_copy(), which returns false when none is left.
+/// Remembers a copy until take_copy(), which returns false when none is left but those of the last
+/// `groups` groups. A copy of no bytes ends a group.
 struct pending_copy {
   void *to;
   const void *from;
   std::size_t bytes;
 };
 void put_copy(const pending_copy &copy);
-bool take_copy(pending_copy &copy);
+bool take_copy(pending_copy &copy, int groups);
 
 // Barriers in shared memory, by address; and copies that count on them, made at any time after they
 // are asked for.

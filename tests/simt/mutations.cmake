@@ -548,11 +548,12 @@ mutations_of(races_segmented.cpp)
 mutation("segments scanned before all are found" DELETE pieces-barrier)
 mutation("a tile scanned in the memory of the one before" DELETE tile-reuse)
 mutation("a tile scanned in the memory of the unit's segments" DELETE packed-reuse)
-mutation("row totals read before all are written" DELETE packed-vectors)
+mutation("vectors read before they are copied" REPLACE step-copies "ring - 1" "ring")
+mutation("values of two segments combined in a row"
+         VALUE slot-position "own.position() >= distance" "true")
+mutation("a row that ends with its warp's lanes" VALUE row-cut "goes_on && !is_full" "false")
+mutation("a row's aggregate in the place of the first" VALUE row-of-segment "own.row()" "0")
 mutation("a status word not cleared for the next round" DELETE clear-tile)
-mutation("values of two segments combined in a row" VALUE slot-position "position >= distance" "true")
-mutation("a row that ends with its warp's lanes"
-         VALUE slots-above "is_above ? above_[step] : value" "value")
 mutation("an invalid number of segments not reported" REPLACE segments-report "report_count(number)" "")
 mutation("batches of segments without the last" VALUE segments-entries "batches + 1" "batches")
 mutation("the last of the actual segments not known"

@@ -9,6 +9,9 @@
 TEST_CASE("segments") {
   test::scan_interval_segments<test::interval, test::widened<test::interval, 120>, 2>(25, 3000);
 }
+TEST_CASE("segments: vectors of several items") {
+  test::scan_interval_segments<test::interval, test::interval, 2>(8, 5000);
+}
 TEST_CASE("segments: small tiles, several groups of them") {
   using wide = test::widened<test::interval, 496>;
   test::scan_interval_segments<test::interval, wide, 1>(12, 400 * 32);

@@ -67,6 +67,9 @@ hangs=$(sum_of 's/^soak: .*hangs ([0-9]+).*/\1/p' "$logs"/soak.*.log)
 mismatches=$(sum_of 's/^soak: .*mismatches ([0-9]+).*/\1/p' "$logs"/soak.*.log)
 [ "$reports" -eq 2 ] || hangs=unknown mismatches=unknown # a process ended without its report
 row "soak in two processes: launches" "$done_launches" "$launches" "$done_launches" -ge "$launches"
+segmentations=$(sum_of 's/^soak: .*segmentations ([0-9]+).*/\1/p' "$logs"/soak.*.log)
+wanted=$((launches / 10)) # 100,000 of the default million
+row "soak in two processes: random segmentations" "$segmentations" "$wanted" "$segmentations" -ge "$wanted"
 row "soak in two processes: hangs" "$hangs" 0 "$hangs" = 0
 row "soak in two processes: mismatches" "$mismatches" 0 "$mismatches" = 0
 

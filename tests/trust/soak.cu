@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Scan after scan, of any type, length, path, alignment and stream, in place or not, with blocks
-// that dawdle and a kernel that holds most of the GPU; every result checked on the device. Few
-// launches by default; LOOKBACK_SOAK_LAUNCHES says how many.
+// that dawdle and a kernel that holds most of the GPU; every result checked on the device. Every
+// ninth launch or so scans segments at random offsets. Few launches by default;
+// LOOKBACK_SOAK_LAUNCHES says how many.
 #include <lookback/device_scan.cuh>
+#include <lookback/device_segmented_scan.cuh>
 
 #include <support/buffers.cuh>
 #include <support/operators.hpp>
@@ -24,7 +26,8 @@ using test::path;
 using clock_type = std::chrono::steady_clock;
 
 constexpr std::size_t largest = std::size_t{1} << 22, room_behind = 8; // elements
-constexpr int streams = 4, kinds = 7;                                  // of subjects, below
+constexpr std::size_t most_segments = std::size_t{1} << 16;
+constexpr int streams = 4, kinds = 7;        // of subjects, below
 constexpr std::chrono::seconds patience{60}; // for a few hundred launches of a few microseconds
 
 // ---- subjects: what the input is, and what its scan must be
@@ -120,6 +123,32 @@ struct runs {
   static op dawdle(unsigned, unsigned, unsigned) { return {}; }
 };
 
+/// Whether segments of the subject are scanned, too: vectors of four items, of two, and of one.
+template <class Subject>
+constexpr bool has_segments = !Subject::by_key && sizeof(typename Subject::T) != 1 &&
+                              !std::is_floating_point<typename Subject::T>::value &&
+                              !std::is_same<typename Subject::T, std::int64_t>::value;
+
+/// `count` segments of `n` elements: segment s begins somewhere between s * length and the next
+/// multiple of length, the last is as long as it must be. One segment is an ordinary scan.
+struct segmentation {
+  std::uint64_t seed;
+  std::size_t n, length, count;
+
+  TEST_HOST_DEVICE std::size_t begin(std::size_t s) const {
+    if (s == 0 || s == count) return s == 0 ? 0 : n;
+    std::uint64_t bits = (seed + s) * 0x9e3779b97f4a7c15u;
+    bits ^= bits >> 32;
+    const std::size_t at = s * length + bits * 0xd6e8feb86659fd93u % length;
+    return at < n ? at : n;
+  }
+  /// Where the segment of element i begins.
+  TEST_HOST_DEVICE std::size_t begin_of(std::size_t i) const {
+    const std::size_t s = i / length < count ? i / length : count - 1, at = begin(s);
+    return at <= i ? at : begin(s - 1);
+  }
+};
+
 // ---- on the device ------------------------------------------------------------------------------
 
 struct tally {
@@ -148,16 +177,24 @@ __global__ void fill(typename Subject::T *in, typename Subject::T *out, std::siz
     in[i] = Subject::input(i), out[i] = poison<typename Subject::T>();
 }
 
+__global__ void write_offsets(segmentation segments, std::int64_t *offsets) {
+  for (std::size_t s = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; s <= segments.count;
+       s += std::size_t{gridDim.x} * blockDim.x)
+    offsets[s] = static_cast<std::int64_t>(segments.begin(s));
+}
+
 /// Counts results that are wrong, and the element behind them if it was written; then all is as
 /// before the scan.
 template <class Subject>
-__global__ void check(typename Subject::T *results, std::size_t first, std::size_t n, bool in_place,
-                      unsigned long long launch, tally *found) {
+__global__ void check(typename Subject::T *results, std::size_t first, segmentation segments,
+                      bool in_place, unsigned long long launch, tally *found) {
   using T = typename Subject::T;
+  const std::size_t n = segments.n;
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i <= n;
        i += std::size_t{gridDim.x} * blockDim.x) {
     const T result = results[i];
-    const bool right = i < n      ? result == Subject::result(first, i)
+    const std::size_t begin = i < n ? segments.begin_of(i) : 0;
+    const bool right = i < n      ? result == Subject::result(first + begin, i - begin)
                        : in_place ? result == Subject::input(first + i)
                                   : is_poison(result);
     if (!right) {
@@ -211,12 +248,19 @@ struct launch {
     nanoseconds = dawdles ? 1 + random() % 2000 : 0;
     occupies = random() % 256 == 0;
     occupied_nanoseconds = 1000 + random() % 500000;
+    segments = {seed + number, n, n, 1};
+    if (random() % 3 == 0) { // of any length on average; a few of them leave a long last one
+      segments.length = std::size_t{1} << random() % (bits + 1);
+      segments.count = std::min(most_segments, n / segments.length + 1);
+      if (random() % 4 == 0) segments.count = 1 + random() % segments.count;
+    }
   }
   std::string description(const char *type) const {
     return "launch " + std::to_string(number) + ": " + type + ", n = " + std::to_string(n) +
            ", path " + std::to_string(static_cast<int>(by)) + ", stream " + std::to_string(stream) +
            ", shifts " + std::to_string(in_shift) + " and " + std::to_string(out_shift) +
-           (in_place ? ", in place" : "") + (dawdles ? ", dawdling" : "");
+           (in_place ? ", in place" : "") + (dawdles ? ", dawdling" : "") + ", segments " +
+           std::to_string(segments.count) + " of " + std::to_string(segments.length);
   }
 
   std::uint64_t number;
@@ -226,6 +270,7 @@ struct launch {
   std::size_t n, in_shift, out_shift;
   bool in_place, dawdles, occupies;
   unsigned period, offset, nanoseconds, occupied_nanoseconds;
+  segmentation segments; // for the subjects that have segments
 };
 
 /// Input and output of one subject on one stream.
@@ -238,10 +283,12 @@ public:
     REQUIRE_CUDA(cudaGetLastError());
   }
 
-  /// Scans by the path that was drawn or, where that cannot take the call, by the fastest; and
-  /// checks.
-  void run(const launch &one, cudaStream_t s, void *temporary, std::size_t temporary_bytes,
-           tally *found) const {
+  /// Scans by the path that was drawn or, where that cannot take the call, by the fastest; or the
+  /// segments that were drawn; and checks. Returns whether it was segments.
+  bool run(const launch &one, cudaStream_t s, void *temporary, std::size_t temporary_bytes,
+           std::int64_t *offsets, tally *found) const {
+    segmentation segments{0, one.n, one.n, 1};
+    if constexpr (has_segments<Subject>) segments = one.segments;
     T *const in = in_.data() + one.in_shift;
     T *const out = one.in_place ? in : out_.data() + one.out_shift;
     const auto op = Subject::dawdle(one.period, one.offset, one.nanoseconds);
@@ -255,14 +302,26 @@ public:
       REQUIRE_CUDA(status == cudaErrorNotSupported ? by(path::fastest) : status);
     };
     const T *const input = in;
+    if constexpr (has_segments<Subject>) {
+      if (segments.count > 1) {
+        write_offsets<<<64, 256, 0, s>>>(segments, offsets);
+        REQUIRE_CUDA(cudaGetLastError());
+        const std::int64_t *const begins = offsets;
+        std::size_t bytes = temporary_bytes;
+        REQUIRE_CUDA(lookback::DeviceSegmentedScan::InclusiveSegmentedScan(
+            temporary, bytes, input, out, begins, begins + 1,
+            static_cast<std::int64_t>(segments.count), op, s));
+      }
+    }
     if constexpr (Subject::by_key)
       scan(core::make_inclusive_by_key<T>(input, input, out, lookback::equal_to{}, op));
-    else
+    else if (segments.count == 1)
       scan(core::make_problem<true, T>(input, out, op, core::no_initial{}));
     const unsigned blocks = static_cast<unsigned>(std::min<std::size_t>(one.n / 1024 + 1, 264));
     check<Subject>
-        <<<blocks, 256, 0, s>>>(out, one.in_shift, one.n, one.in_place, one.number, found);
+        <<<blocks, 256, 0, s>>>(out, one.in_shift, segments, one.in_place, one.number, found);
     REQUIRE_CUDA(cudaGetLastError());
+    return segments.count > 1;
   }
 
 private:
@@ -330,6 +389,7 @@ TEST_CASE("soak") {
     test::stream stream;
     all_subjects data;
     raw_memory temporary;
+    test::guarded_buffer<std::int64_t> offsets{most_segments + 1};
   };
   std::vector<std::unique_ptr<lane>> lanes;
   for (int i = 0; i < streams; ++i) lanes.push_back(std::make_unique<lane>());
@@ -338,7 +398,7 @@ TEST_CASE("soak") {
   REQUIRE_CUDA(cudaDeviceSynchronize());
 
   const auto begin = clock_type::now();
-  std::uint64_t done = 0, occupations = 0;
+  std::uint64_t done = 0, occupations = 0, segmentations = 0;
   for (; done < launches; ++done) {
     const launch one(seed, done);
     const lane &on = *lanes[one.stream];
@@ -350,7 +410,8 @@ TEST_CASE("soak") {
     }
     INFO(one.description(all_subjects::name(one.subject)));
     on.data.with(one.subject, [&](const auto &memory) {
-      memory.run(one, on.stream, on.temporary.address, raw_memory::bytes, found.data());
+      segmentations += memory.run(one, on.stream, on.temporary.address, raw_memory::bytes,
+                                  on.offsets.data(), found.data());
     });
     if (done % 512 != 511 && done + 1 != launches) continue;
     for (const auto &each : lanes)
@@ -358,9 +419,10 @@ TEST_CASE("soak") {
   }
   const tally result = found.download()[0];
   const double seconds = std::chrono::duration<double>(clock_type::now() - begin).count();
-  std::printf("soak: launches %llu, hangs 0, mismatches %llu, beside %llu kernels that held most "
-              "of the GPU, %.0f s\n",
+  std::printf("soak: launches %llu, hangs 0, mismatches %llu, segmentations %llu, beside %llu "
+              "kernels that held most of the GPU, %.0f s\n",
               static_cast<unsigned long long>(done), result.mismatches,
+              static_cast<unsigned long long>(segmentations),
               static_cast<unsigned long long>(occupations), seconds);
   if (result.first_launch != 0) {
     const launch bad(seed, result.first_launch - 1);

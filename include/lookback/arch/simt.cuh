@@ -374,16 +374,37 @@ LOOKBACK_DEVICE void store_shared(void *address, const vector_words<Bytes> &vect
     *static_cast<vector_words<Bytes> *>(address) = vector;
 }
 
-/// Starts a copy of 16 bytes from global to shared memory that does not pass through registers. For
-/// this thread, it is complete after wait_for_copies(). Before sm_80, it is an ordinary copy.
+/// Starts a copy of 4, 8 or 16 bytes from global to shared memory that does not pass through
+/// registers; both addresses are multiples of that. For this thread, it is complete after
+/// wait_for_copies(). Before sm_80, it is an ordinary copy.
+template <int Bytes = 16>
 LOOKBACK_DEVICE void copy_vector_async(void *shared, const void *global) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                   static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-               "l"(__cvta_generic_to_global(global))
-               : "memory");
+  if constexpr (Bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+                 "l"(__cvta_generic_to_global(global))
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+                 "l"(__cvta_generic_to_global(global)), "n"(Bytes)
+                 : "memory");
 #else
-  *static_cast<vector_words<16> *>(shared) = load_vector<16>(global);
+  *static_cast<vector_words<Bytes> *>(shared) = load_vector<Bytes>(global);
+#endif
+}
+/// The copies that this thread has started since the last call are one group.
+LOOKBACK_DEVICE void end_copy_group() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+/// Waits for the copies of all groups of this thread but the last `Others`.
+template <int Others>
+LOOKBACK_DEVICE void wait_for_copy_groups() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(Others) : "memory");
 #endif
 }
 /// Hint: fetches the cache line of `address` into the L2 cache.

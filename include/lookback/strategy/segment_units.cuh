@@ -39,10 +39,24 @@ struct segment_batches {
     return items == 0 ? 1 : (items - 1) / E + 1;
   }
 
-  /// The batch of slot `slot`, which exists. Called by a full warp.
-  LOOKBACK_DEVICE std::int64_t find(std::uint64_t slot) const {
-    std::int64_t first = 0;
-    for (std::int64_t left = count; left > 1;) {
+  /// The batch of slot `slot`, which exists. Called by a full warp. Looks first at the batch
+  /// `guess` and at distances of 1, 2, 4, ... around it, with one round trip to memory: if the
+  /// guess is right, that is enough.
+  LOOKBACK_DEVICE std::int64_t find(std::uint64_t slot, std::int64_t guess) const {
+    const int lane = simt::lane_index(), middle = simt::warp_threads / 2,
+              exponent = lane < middle ? middle - 1 - lane : lane - middle - 1;
+    const std::int64_t distance = exponent < 0 ? 0 : std::int64_t{1} << exponent,
+                       wanted = lane < middle ? guess - distance : guess + distance,
+                       watched = wanted < 0       ? 0
+                                 : wanted < count ? wanted
+                                                  : count - 1;
+    const int known =
+        static_cast<int>(simt::count_bits(simt::ballot(first_slots[watched] <= slot)));
+    const std::int64_t below = simt::broadcast(watched, known > 0 ? known - 1 : 0),
+                       above = simt::broadcast(watched, known % simt::warp_threads);
+    std::int64_t first = known > 0 ? below : 0,
+                 left = (known < simt::warp_threads ? above : count) - first;
+    while (left > 1) {
       const std::int64_t step = (left - 1) / simt::warp_threads + 1,
                          mine = simt::lane_index() * step;
       const unsigned before = simt::ballot(mine < left && first_slots[first + mine] <= slot);
@@ -139,12 +153,31 @@ class segment_units {
     unsigned unit;
   };
 
+  /// The batch in which a unit of this block began, and the batches a slot from the one before to
+  /// it: where the next one may be.
+  struct known_batch {
+    std::uint64_t slot;
+    std::int64_t batch;
+    float a_slot;
+
+    LOOKBACK_DEVICE std::int64_t guess(std::uint64_t next) const {
+      return batch + static_cast<std::int64_t>(static_cast<float>(next - slot) * a_slot);
+    }
+    LOOKBACK_DEVICE void note(std::uint64_t next, std::int64_t found) {
+      if (next == slot) return;
+      a_slot = static_cast<float>(found - batch) / static_cast<float>(next - slot);
+      slot = next, batch = found;
+    }
+  };
+
 public:
   using state_type = ring_state<T, Section>;
   struct storage {
     unsigned unit;
+    drawn_progress progress; // of the first thread
     covering_segment covering;
     std::int64_t first_batch;
+    known_batch known; // of the first thread
     /// Two tiles that begin segments, the later one first, since it may be waited for; then the one
     /// that continues a segment.
     whole_tile whole[3];
@@ -163,8 +196,14 @@ public:
   LOOKBACK_DEVICE void run() {
     const auto all =
         static_cast<unsigned>((batches_.first_slots[batches_.count] + (U - 1)) / U); // units
-    drawn_units<state_type> units(state_);
-    if (simt::thread_index() == 0) shared_.covering = {};
+    if (simt::thread_index() == 0) {
+      shared_.covering = {};
+      shared_.progress = {};
+      shared_.known = {0, 0,
+                       static_cast<float>(batches_.count) /
+                           static_cast<float>(batches_.first_slots[batches_.count])};
+    }
+    drawn_units<state_type, drawn_progress &> units(state_, shared_.progress);
     for (;;) {
       if (simt::thread_index() == 0) shared_.unit = units.next(all);
       simt::synchronize_block();
@@ -179,17 +218,18 @@ public:
         simt::synchronize_block();
         find_pieces(first);
         simt::synchronize_block(); // mutant: pieces-barrier
-        if (simt::thread_index() == 0 && !has_whole_tiles()) units.draw();
+        if (simt::thread_index() == 0 && last_whole_tile() < 0) units.draw();
         scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
         simt::synchronize_block(); // mutant: packed-reuse
       }
+      const int last = is_inside ? 2 : last_whole_tile();
       LOOKBACK_ROLLED
-      for (int i = is_inside ? 2 : 0; i < 3; ++i) {
+      for (int i = is_inside ? 2 : 0; i <= last; ++i) {
         const whole_tile own = is_inside
                                    ? whole_tile{around.segment, tile_after(moved - around.begin)}
                                    : shared_.whole[i];
         if (own.segment < 0) continue;
-        scan_tile(own, unit);
+        scan_tile(own, unit, i == last, units);
         simt::synchronize_block(); // mutant: tile-reuse
       }
     }
@@ -200,13 +240,15 @@ private:
   /// writes.
   LOOKBACK_DEVICE void find_batch(std::uint64_t first) {
     slots &own = shared_.of_unit;
-    const int thread = simt::thread_index(), threads = Warps * simt::warp_threads;
-    for (int i = thread; i < U; i += threads) own.heads[i] = 0;
-    for (int i = thread; i < U / simt::warp_threads; i += threads) own.long_heads[i] = 0;
+    const int thread = simt::thread_index();
+    own.clear(thread, Warps * simt::warp_threads);
     if (thread < 3) shared_.whole[thread].segment = -1;
     if (simt::warp_index() > 0) return;
-    const std::int64_t batch = batches_.find(first);
+    std::int64_t guess = 0;
+    if (thread == 0) guess = shared_.known.guess(first);
+    const std::int64_t batch = batches_.find(first, simt::broadcast(guess, 0));
     if (thread == 0) {
+      shared_.known.note(first, batch);
       shared_.first_batch = batch;
       own.first = batch * segment_batches::segments;
       own.end = 0;
@@ -272,9 +314,11 @@ private:
     if (own != 0) note(s, static_cast<Int>(found.begin - first) + through - own, own, found);
   }
 
-  LOOKBACK_DEVICE bool has_whole_tiles() const {
-    return shared_.whole[0].segment >= 0 || shared_.whole[1].segment >= 0 ||
-           shared_.whole[2].segment >= 0;
+  /// The index of the unit's last whole tile, or -1.
+  LOOKBACK_DEVICE int last_whole_tile() const {
+    int last = 2;
+    while (last >= 0 && shared_.whole[last].segment < 0) --last;
+    return last;
   }
 
   /// The first tile from the unit's first slot on, of a segment that begins `before` slots before.
@@ -298,17 +342,18 @@ private:
     const bool is_whole = own > U / 2;
     shared_.of_unit.heads[head] = static_cast<std::uint16_t>(s - shared_.of_unit.first + 1);
     shared_.packed.begins[head] = found.at;
-    shared_.packed.items[head] = is_whole ? 0 : static_cast<std::int32_t>(found.items);
-    if (is_whole)
-      shared_.whole[head < U / 2 ? 1 : 0] = {s, 0};
-    else if (own > simt::warp_threads)
-      shared_.of_unit.long_heads[head / simt::warp_threads] = static_cast<std::uint16_t>(head + 1);
+    shared_.packed.items[head] = static_cast<std::uint16_t>(is_whole ? 0 : found.items);
+    if (is_whole) shared_.whole[head < U / 2 ? 1 : 0] = {s, 0};
     // The unit's last segment.
     if (end >= U || s + 1 == segments_.count())
       shared_.of_unit.end = is_whole ? head : head + static_cast<int>(own);
   }
 
-  LOOKBACK_DEVICE void scan_tile(const whole_tile &piece, unsigned unit) {
+  /// If the tile is the unit's last, draws the id of the next unit when the results of this one are
+  /// about to be stored: earlier, other blocks might wait for a unit that has not begun.
+  template <class Units>
+  LOOKBACK_DEVICE void scan_tile(const whole_tile &piece, unsigned unit, bool is_last,
+                                 Units &units) {
     const auto moved = [](std::int64_t distance) { return static_cast<std::ptrdiff_t>(distance); };
     const Problem own(problem_.input + moved(segments_.begin(piece.segment)), problem_.op,
                       problem_.initial,
@@ -322,9 +367,14 @@ private:
     if constexpr (PrefetchDistance > 0)
       if (own.extent.items / shape::tile_elements > std::uint64_t{piece.tile} + PrefetchDistance)
         input.prefetch(piece.tile + PrefetchDistance);
+    const bool draws = is_last && simt::thread_index() == 0;
+    unsigned drawn = 0;
     scan_of_tile::template run<code_for::both>(own, state_.of_segment(unit - piece.tile), input,
                                                piece.tile, extent.is_last, extent.valid, is_fast,
-                                               shared_.tile);
+                                               shared_.tile, [&] {
+                                                 if (draws) drawn = units.ask();
+                                               });
+    if (draws) units.keep(drawn);
   }
 
   const Problem &problem_;

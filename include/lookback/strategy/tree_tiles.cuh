@@ -20,6 +20,11 @@ namespace detail {
 /// Which tiles a body of code is for. A body each is faster, a common one compiles sooner.
 enum class code_for { fast, others, both };
 
+/// The block has no next tile to begin.
+struct nothing_next {
+  LOOKBACK_DEVICE void operator()() const {}
+};
+
 /// A tile in the shared memory of a block, between its reduction and its scan. It waits for its
 /// prefix there instead of in registers: tiles in flight hide the latency of the carry, and shared
 /// memory has room for more of them.
@@ -28,6 +33,7 @@ class tile_scan {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   using tile_carry = typename Carry::template of_tile<Problem, Warps>;
+  using keys = boundary_of<typename Problem::input_type>;
   static constexpr int rows = shape::tile_rows / Warps; // of a warp
   static_assert(shape::tile_rows % Warps == 0, "all warps must have the same number of rows");
 
@@ -57,10 +63,11 @@ public:
   /// the input is aligned and, unless the tile is alone, the tile is full and its results are
   /// stored as vectors if their type allows it. The code is for fast tiles, for others, or for
   /// both. For both, what runs between the reduction and the scan of the rows is compiled once.
-  template <code_for For, class State>
+  /// `begin_next()` is called when the aggregate has been published and the prefix is known.
+  template <code_for For, class State, class BeginNext = nothing_next>
   LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, const source &input,
                                   unsigned tile, bool is_last, int items, bool fast,
-                                  storage &shared) {
+                                  storage &shared, BeginNext begin_next = {}) {
     constexpr bool some_fast = For != code_for::others, some_other = For != code_for::fast;
     if (!some_fast || !some_other) fast = some_fast;
     auto op = problem.op;
@@ -77,7 +84,6 @@ public:
     carry.read_initial(); // mutant: initial-read
     // As soon as all blocks have arrived, the previous tile's keys may be overwritten. This tile
     // reads the last of them, so its copies must have completed before.
-    using keys = boundary_of<typename Problem::input_type>;
     constexpr bool reads_keys = keys::exists; // mutant: reads-keys
     if constexpr (reads_keys) input.finish();
     carry.template arrive<reads_keys>();
@@ -102,6 +108,7 @@ public:
     if (warp == 0 && !is_last)
       aggregate.set(tile_aggregate<Problem>(row_prefixes, full_rows, exchange));
     const maybe<T> prefix = carry.prefix(aggregate, op, exchange);
+    begin_next();
 
     // ---- scan ----
     const auto row_prefix = [&](int row) -> decltype(auto) { // R(row - 1)

@@ -302,22 +302,33 @@ inline void copy_granule(void *shared, const void *global) {
   const word_pair granule = load_granule(global);
   std::memcpy(shared, neighbours_may_write ? &granule : global, sizeof granule);
 }
+inline void copy_now(const emulator::pending_copy &copy) {
+  if (copy.bytes == 16)
+    copy_granule(copy.to, copy.from);
+  else if (copy.bytes != 0)
+    std::memcpy(copy.to, copy.from, copy.bytes);
+}
 
 } // namespace detail
 
 /// Happens at any time between the call and wait_for_copies(): here at one of the two.
+template <int Bytes = 16>
 inline void copy_vector_async(void *shared, const void *global) {
-  detail::require_aligned<16>(shared);
-  detail::require_aligned<16>(global);
+  detail::require_aligned<Bytes>(shared);
+  detail::require_aligned<Bytes>(global);
   if (emulator::coin())
-    detail::copy_granule(shared, global);
+    detail::copy_now({shared, global, Bytes});
   else
-    emulator::put_copy({shared, global, 16});
+    emulator::put_copy({shared, global, Bytes});
+}
+inline void end_copy_group() { emulator::put_copy({}); }
+template <int Others>
+inline void wait_for_copy_groups() {
+  for (emulator::pending_copy copy; emulator::take_copy(copy, Others);) detail::copy_now(copy);
 }
 inline void prefetch(const void *) {}
 inline void wait_for_copies() {
-  for (emulator::pending_copy copy; emulator::take_copy(copy);)
-    detail::copy_granule(copy.to, copy.from);
+  for (emulator::pending_copy copy; emulator::take_copy(copy, 0);) detail::copy_now(copy);
 }
 
 } // namespace simt
