@@ -50,6 +50,14 @@ public:
   using T = typename base::T;
   using stored = typename base::stored;
   using base::elements;
+
+private:
+  /// Whether results are stored past the input that waits in the L2 cache. H100, 2^28 i32: 738 us
+  /// instead of 748.
+  static constexpr bool streams = std::is_pointer<typename Problem::output_type>::value &&
+                                  lane_vector<stored, E>::packed && sizeof(stored) * E == 16;
+
+public:
   struct storage { // the items first, at a multiple of 128 bytes: behind 16 others, 1 to 5 % slower
     alignas(vector_alignment<item>) uninitialized_array<item, elements> items;
     uninitialized_array<T, warps> aggregates;
@@ -194,6 +202,12 @@ private:
       read_vector<E>(row(r), items, own);
       lane_vector<stored, E> results;
       scan_lane(problem_, before, items, own, op_, results);
+      if constexpr (Full && streams) {
+        if (as_vectors) {
+          simt::stream_vector(output + r * row_elements + lane * E, results.words);
+          continue;
+        }
+      }
       store_row<E, false, false>(output + r * row_elements, row_items<Full>(r), as_vectors, nullptr,
                                  results);
     }
