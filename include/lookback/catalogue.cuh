@@ -35,9 +35,11 @@
 ///
 /// **Common to the textbook's strategies**
 ///
-/// - `Network`: the scan within a block, one of the @ref block_scans.
+/// - `Network`: the scan within a block, one of the @ref block_scans; for
+///   lookback::decoupled_look_back also, and by default, lookback::warp_vectors.
 /// - `Threads`: threads of a block, a multiple of 32, at most 1024.
-/// - `Items`: items of a thread. With 0, the block scan chooses, within 160 bytes a thread.
+/// - `Items`: items of a thread. With 0, `Network` chooses: a block scan up to 160 bytes a
+///   thread.
 /// - *Types, iterators and streams*: the same as the default's.
 /// - *Errors*: `cudaErrorInvalidConfiguration` if a block needs more shared memory than the device
 ///   has; the Thrust calls throw it with the numbers of both.

@@ -318,6 +318,11 @@ mutation("the second word of a cell not asked whether it is there"
          REPLACE second-word " && seen_[1].high != 0" "")
 mutation("no warp barrier before an exchange" DELETE exchange-reuse)
 mutation("no warp barrier within an exchange" DELETE exchange)
+mutation("vectors of a tile not waited for" DELETE vectors-wait)
+mutation("no barrier between the aggregates of the warps and their use" DELETE vectors-aggregates)
+mutation("no barrier between the textbook's prefix and its use" DELETE textbook-prefix)
+mutation("no barrier between the textbook's id and its use" DELETE textbook-id)
+mutation("a walk over aggregates that are not there" DELETE walk-known)
 
 # ---- rows, and keys that results are written over ------------------------------------------------
 mutations_of(races_moves.cpp)

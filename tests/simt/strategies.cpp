@@ -202,6 +202,15 @@ TEST_CASE("decoupled_look_back, walk by a warp") {
   intervals<by_warp<warp_shuffle, 32, 1>, 32, test::interval>(20,
                                                               100 * 32); // walks of several windows
 }
+/// Tiles that are not a network's: of one warp and of two, of one row each and of several.
+TEST_CASE("decoupled_look_back, vectors") {
+  intervals<by_warp<warp_vectors, 64, 4>, 256, test::interval, true>(40, 1100);
+  intervals<by_warp<warp_vectors, 32, 1>, 64, test::interval>(20, 100 * 64);
+  intervals<by_thread<warp_vectors, 64, 2>, 128, test::owned_interval, true>(20, 700);
+  counts_and_brackets<by_warp<warp_vectors, 64, 2>, 128>(40);
+  by_key<by_warp<warp_vectors, 64, 1>, 64>(40);
+  initial_in_output<by_warp<warp_vectors, 32, 2>, 64>(20);
+}
 /// Why they are called unsafe: blocks that start from the last to the first, and room for one.
 TEST_CASE("decoupled_look_back, static ids, can wait for ever") {
   using unsafe = decoupled_look_back<walk_by_warp, static_ids, warp_shuffle, 32, 1>;

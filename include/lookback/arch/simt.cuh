@@ -362,6 +362,14 @@ LOOKBACK_DEVICE void store_vector(void *address, const vector_words<Bytes> &vect
     *static_cast<vector_words<Bytes> *>(address) = vector;
 }
 
+/// The same for 16 bytes that are not read soon: their cache lines are evicted first.
+LOOKBACK_DEVICE void stream_vector(void *address, const vector_words<16> &vector) {
+  asm volatile(
+      "st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(address)),
+      "r"(vector.words[0]), "r"(vector.words[1]), "r"(vector.words[2]), "r"(vector.words[3])
+      : "memory");
+}
+
 /// One store instruction, to shared memory.
 template <int Bytes>
 LOOKBACK_DEVICE void store_shared(void *address, const vector_words<Bytes> &vector) {

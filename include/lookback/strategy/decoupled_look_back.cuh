@@ -12,8 +12,7 @@
 //   chain       none; a walk is about as long as the number of running blocks
 #pragma once
 
-#include <lookback/block/three_phase.cuh>
-#include <lookback/strategy/textbook_tile.cuh>
+#include <lookback/strategy/vector_tile.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -90,7 +89,7 @@ LOOKBACK_DEVICE maybe<T> walk(walk_by_warp, const textbook_state<T> &state, unsi
     // Up to and including the nearest prefix, or the whole window.
     const int count = prefixes != 0 ? simt::lowest_bit(prefixes) + 1 : simt::warp_threads;
     const unsigned wanted = count == simt::warp_threads ? ~0u : (1u << count) - 1;
-    if ((known & wanted) != wanted) continue;
+    if ((known & wanted) != wanted) continue; // mutant: walk-known
     uninitialized_array<T, 1> sums;
     if (lane < count) construct(sums[0], prefix.ready() ? prefix.value() : aggregate.value());
     warp_inclusive_scan<1>(
@@ -123,9 +122,10 @@ decoupled_walk_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type prob
   maybe<T> prefix;
   if (simt::warp_index() == 0) {
     auto op = problem.op;
-    const bool publishes = simt::thread_index() == 0 && id + 1 < simt::block_count();
+    const bool is_last = id + 1 == simt::block_count(), // no tile reads its aggregate
+        publishes = simt::thread_index() == 0 && !is_last;
     maybe<T> aggregate;
-    if (publishes) aggregate.set(tile.aggregate());
+    if (!is_last) aggregate.set(tile.aggregate());
     if (publishes && id > 0) state.aggregates.publish(id, aggregate.value());
     simt::synchronize_warp();
     lane_exchange<T> exchange(shared.exchange);
@@ -149,6 +149,7 @@ decoupled_walk_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type prob
 ///
 /// - `Walk`: lookback::walk_by_thread or lookback::walk_by_warp.
 /// - `Ids`: lookback::dynamic_ids or lookback::static_ids.
+/// - `Network`: lookback::warp_vectors or one of the @ref block_scans.
 /// - *Temporary memory*: two tile statuses a tile.
 /// - *Determinism*: none for floating point; how far a walk goes depends on the schedule.
 /// - *Complexity*: 2 n elements of traffic; the additions of `Network`, n, and one for every
@@ -158,7 +159,7 @@ decoupled_walk_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type prob
 ///
 /// Parameters, types and errors: see @ref strategies.
 /// @ingroup strategies
-template <class Walk = walk_by_warp, class Ids = dynamic_ids, class Network = three_phase<>,
+template <class Walk = walk_by_warp, class Ids = dynamic_ids, class Network = warp_vectors,
           int Threads = 256, int Items = 0>
 struct decoupled_look_back
     : detail::textbook<decoupled_look_back<Walk, Ids, Network, Threads, Items>, Network, Threads,

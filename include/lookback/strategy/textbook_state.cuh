@@ -25,7 +25,7 @@ struct textbook_state {
   template <class Storage>
   LOOKBACK_DEVICE unsigned draw_id(Storage &shared) const {
     if (simt::thread_index() == 0) shared.tile_id = simt::fetch_increment(next);
-    simt::synchronize_block();
+    simt::synchronize_block(); // mutant: textbook-id
     return shared.tile_id;
   }
 };

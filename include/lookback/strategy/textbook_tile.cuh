@@ -72,11 +72,65 @@ private:
   const input_type input_;
 };
 
-/// Scans one block's tile of the problem: Threads * Items elements. The last tile may be partial.
-template <class Problem, class Network, int Threads, int Items>
-class block_tile {
+/// What the tiles of the textbook's strategies have in common: `Elements` elements of the problem,
+/// the last ones of which may be missing.
+template <class Problem, int Threads, int Elements>
+class tile_of_block {
   static_assert(Threads >= 32 && Threads <= 1024 && Threads % 32 == 0,
                 "lookback: Threads must be a multiple of 32, from 32 to 1024");
+
+public:
+  using problem_type = Problem;
+  using T = typename Problem::accumulator;
+  using stored = typename Problem::stored;
+  static constexpr int threads = Threads, elements = Elements;
+  /// Tiles of a problem.
+  static std::uint64_t count(const Problem &problem) { return problem.extent.tiles(elements); }
+
+  /// Shares the prefix of the tile, which thread 0 knows, with all threads of the block. Only the
+  /// first tile of a scan without an initial value has none.
+  LOOKBACK_DEVICE maybe<T> share(const maybe<T> &known) {
+    if (simt::thread_index() == 0 && known.exists()) construct(prefix_[0], known.value());
+    simt::synchronize_block(); // mutant: textbook-prefix
+    maybe<T> prefix;
+    if (Problem::initial_type::exists || first_ > 0) prefix.set(prefix_[0]);
+    return prefix;
+  }
+
+  /// Prefetches the tile 4 MB ahead to the L2 cache, for the block that will scan it.
+  LOOKBACK_DEVICE void prefetch_ahead() const {
+    constexpr std::uint64_t distance = (std::uint64_t{4} << 20) / (elements * sizeof(T)) * elements;
+    if constexpr (!boundary_of<typename Problem::input_type>::exists)
+      if (first_ + distance + elements <= problem_.extent.items)
+        prefetch(problem_.input + static_cast<std::ptrdiff_t>(first_ + distance), elements);
+  }
+
+protected:
+  LOOKBACK_DEVICE tile_of_block(const Problem &problem, unsigned tile,
+                                uninitialized_array<T, 1> &prefix)
+      : tile_of_block(problem, problem.extent.tile(tile, elements), prefix) {}
+
+  const Problem &problem_;
+  decltype(Problem::op) op_;
+  const std::uint64_t first_;
+  const int count_;
+
+private:
+  LOOKBACK_DEVICE tile_of_block(const Problem &problem, const tile_extent &own,
+                                uninitialized_array<T, 1> &prefix)
+      : problem_(problem), op_(problem.op), first_(own.first), count_(own.valid), prefix_(prefix) {}
+
+  uninitialized_array<T, 1> &prefix_; // in shared memory, for share()
+};
+
+/// Scans one block's tile of the problem: Threads * Items elements. The last tile may be partial.
+template <class Problem, class Network, int Threads, int Items>
+class block_tile : public tile_of_block<Problem, Threads, Threads * Items> {
+  using base = tile_of_block<Problem, Threads, Threads * Items>;
+  using base::count_;
+  using base::first_;
+  using base::op_;
+  using base::problem_;
   static_assert(Items >= 1, "lookback: Items must be at least 1");
   using network = typename Network::template block<typename Problem::accumulator, Threads, Items>;
   static constexpr bool inclusive = Problem::inclusive,
@@ -84,20 +138,17 @@ class block_tile {
   struct nothing {};
 
 public:
-  using problem_type = Problem;
-  using T = typename Problem::accumulator;
-  using stored = typename Problem::stored;
-  static constexpr int threads = Threads, elements = Threads * Items;
-  /// Tiles of a problem.
-  static std::uint64_t count(const Problem &problem) { return problem.extent.tiles(elements); }
+  using T = typename base::T;
+  using stored = typename base::stored;
+  using base::elements;
 
   /// Block scans that work in global memory have storage for every tile there.
   using global_room =
       std::conditional_t<Network::in_global_memory, typename network::storage, nothing>;
   static global_room *take_rooms(temporary_memory &memory, const Problem &problem) {
-    return Network::in_global_memory ? memory.take<global_room>(count(problem)) : nullptr;
+    return Network::in_global_memory ? memory.take<global_room>(base::count(problem)) : nullptr;
   }
-  struct storage {
+  struct storage { // its values first, at a multiple of 128 bytes
     std::conditional_t<Network::in_global_memory, nothing, typename network::storage> room;
     uninitialized_array<T, keeps_items ? elements : 1> items;
     uninitialized_array<T, 1> last;   // element of the tile
@@ -116,7 +167,7 @@ public:
 
   LOOKBACK_DEVICE block_tile(const Problem &problem, unsigned tile, storage &shared,
                              global_room *rooms)
-      : block_tile(problem, tile, problem.extent.tile(tile, elements), shared, rooms) {}
+      : base(problem, tile, shared.prefix), shared_(shared), network_(room(shared, rooms, tile)) {}
 
   /// Reads the tile and scans it. Its input is not read again afterwards.
   LOOKBACK_DEVICE void scan() {
@@ -130,16 +181,6 @@ public:
     if (inclusive) return network_.template result<true>(count_ - 1);
     if (count_ == 1) return shared_.last[0];
     return static_cast<T>(op_(network_.template result<false>(count_ - 1), shared_.last[0]));
-  }
-
-  /// Shares the prefix of the tile, which thread 0 knows, with all threads of the block. Only the
-  /// first tile of a scan without an initial value has none.
-  LOOKBACK_DEVICE maybe<T> share(const maybe<T> &known) {
-    if (simt::thread_index() == 0 && known.exists()) construct(shared_.prefix[0], known.value());
-    simt::synchronize_block();
-    maybe<T> prefix;
-    if (Problem::initial_type::exists || first_ > 0) prefix.set(shared_.prefix[0]);
-    return prefix;
   }
 
   /// Writes the results of the tile.
@@ -163,20 +204,7 @@ public:
     });
   }
 
-  /// Prefetches the tile 4 MB ahead to the L2 cache, for the block that will scan it.
-  LOOKBACK_DEVICE void prefetch_ahead() const {
-    constexpr std::uint64_t distance = (std::uint64_t{4} << 20) / (elements * sizeof(T)) * elements;
-    if constexpr (!boundary_of<typename Problem::input_type>::exists)
-      if (first_ + distance + elements <= problem_.extent.items)
-        prefetch(problem_.input + static_cast<std::ptrdiff_t>(first_ + distance), elements);
-  }
-
 private:
-  LOOKBACK_DEVICE block_tile(const Problem &problem, unsigned tile, const tile_extent &own,
-                             storage &shared, global_room *rooms)
-      : problem_(problem), op_(problem.op), shared_(shared), first_(own.first), count_(own.valid),
-        network_(room(shared, rooms, tile)) {}
-
   /// The elements as the block scan reads them. Keeps those that are needed again.
   class kept_elements : public block_elements<Problem, Threads> {
     using base = block_elements<Problem, Threads>;
@@ -210,12 +238,15 @@ private:
       return shared.room;
   }
 
-  const Problem &problem_;
-  decltype(Problem::op) op_;
   storage &shared_;
-  const std::uint64_t first_;
-  const int count_;
   network network_;
+};
+
+/// The tile of a strategy: in the shared memory of its `Network`, or where the `Network` says.
+template <class Problem, class Network, int Threads, int Items>
+struct tile_for {
+  using type = block_tile<Problem, Network, Threads,
+                          items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
 };
 
 /// Stands in for a launcher: launches nothing, and records the largest block.
@@ -265,8 +296,7 @@ struct textbook {
 protected:
   /// The scan of one block's tile.
   template <class Problem>
-  using tile = block_tile<Problem, Network, Threads,
-                          items_a_thread<Network, typename Problem::accumulator, Threads, Items>()>;
+  using tile = typename tile_for<Problem, Network, Threads, Items>::type;
 
   /// The problem in tiles of the strategy's size. A kernel first saves an initial value that may
   /// lie in the output.

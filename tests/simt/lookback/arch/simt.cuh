@@ -281,6 +281,9 @@ void store_vector(void *address, const vector_words<Bytes> &vector) {
   detail::require_aligned<Bytes>(address);
   std::memcpy(address, vector.words, Bytes);
 }
+inline void stream_vector(void *address, const vector_words<16> &vector) {
+  store_vector<16>(address, vector);
+}
 
 template <int Bytes>
 void store_shared(void *address, const vector_words<Bytes> &vector) {
