@@ -43,9 +43,9 @@ inline namespace LOOKBACK_ABI {
 ///   lookback::host has no such limits.
 /// - *Initial value*: a value that the host knows, no lookback::FutureValue. Every line starts from
 ///   it.
-/// - *Stream behaviour*: the scan is enqueued on `stream`: rows as by
-///   lookback::DeviceSegmentedScan, other lines as up to two kernels. Nothing is allocated, nothing
-///   synchronises, and the stream may be captured.
+/// - *Stream behaviour*: the scan is enqueued on `stream`: rows of up to two rows of the tree as by
+///   lookback::DeviceSegmentedScan, all other lines as up to two kernels. Nothing is allocated,
+///   nothing synchronises, and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` for negative pitches, for output pitches that do not nest
 ///   (that along the axis must be at least inner, and the outer one at least the span of a line, or
 ///   the same with both exchanged), for lines that span more than 2^63 - 1 elements, and for
@@ -53,10 +53,12 @@ inline namespace LOOKBACK_ABI {
 /// - *Determinism*: the results of a line are bit-identical to those of scanning it alone, by
 ///   lookback::DeviceScan or lookback::host. They depend neither on the other lines nor on the
 ///   pitches (lookback::tree_shape).
-/// - *Temporary storage*: for rows that of lookback::DeviceSegmentedScan; none for other lines of
-///   at most a row of the tree, 512 bytes for most types. For longer ones, status words of 8 bytes
+/// - *Temporary storage*: for rows of up to two rows of the tree, of 512 bytes for most types, that
+///   of lookback::DeviceSegmentedScan, and none for longer ones of at most a tile; none for other
+///   lines of at most a row of the tree. For all longer ones, status words of 8 bytes
 ///   for accumulators of up to 4 bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16: one
-///   for every row of the tree, but not more than about 600,000, and one for every tile.
+///   for every tile and, except for rows, one for every row of the tree, but not more than about
+///   600,000.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Lines whose neighbours are not adjacent in memory, in either direction, cost an access to
 ///   memory for every element.

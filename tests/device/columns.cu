@@ -115,6 +115,20 @@ TEST_CASE("columns: one long column and its neighbour, and the dimensions exchan
   check_floats(lines);
 }
 
+TEST_CASE("rows: of any number of tiles, with and without gaps, in both directions") {
+  TEST_RANDOM(random);
+  const test::tree_sizes size(4, 4);
+  for (const std::size_t edge : {4 * size.row, 8 * size.row, 16 * size.row, size.tile,
+                                 2 * size.tile, size.group + size.tile, 1024 * size.tile}) {
+    axis lines{1, static_cast<std::int64_t>(edge + random() % 3) - 1, 1};
+    if (edge < 1024 * size.tile) lines.outer = 1 + static_cast<std::int64_t>(random() % 5);
+    lines.reverse = random() % 2 == 0;
+    lines.input = {lines.length + static_cast<std::int64_t>(random() % 5), 1};
+    check_floats(lines);
+    check_integers(lines);
+  }
+}
+
 TEST_CASE("columns: captured, and run twice") {
   const axis lines{1, 300, 2};
   const test::guarded_buffer<int> from(std::vector<int>(600, 2));

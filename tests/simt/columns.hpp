@@ -47,13 +47,16 @@ inline lookback::axis some_axis(trial &one, const tree_sizes &size, std::size_t 
     pitches(lines.output);
   return core::checked_axis(lines);
 }
-/// Rows of more than two rows of the tree and at most about a tile, with or without gaps.
+/// Rows of more than two rows of the tree, most of them at most about a tile, with or without gaps.
 inline lookback::axis some_rows(trial &one, const tree_sizes &size, bool same_pitches) {
-  const std::size_t edges[] = {2 * size.row + 2, 3 * size.row, 8 * size.row, size.tile / 2,
-                               size.tile};
+  const std::size_t edges[] = {
+      2 * size.row + 2, 4 * size.row,  8 * size.row,  size.tile / 2,
+      size.tile,        2 * size.tile, 3 * size.tile, 2 * size.group + size.tile};
   lookback::axis lines;
-  lines.length = static_cast<std::int64_t>(edges[one.random() % 5] + one.random() % 3) - 1;
-  lines.outer = 1 + static_cast<std::int64_t>(one.random() % 7);
+  // A group of tiles is too many threads for ThreadSanitizer.
+  const std::size_t length = edges[one.random() % (warps_at_once > 4 * 65 * 2 ? 8 : 7)];
+  lines.length = static_cast<std::int64_t>(length + one.random() % 3) - 1;
+  lines.outer = 1 + static_cast<std::int64_t>(one.random() % (length > size.group ? 2 : 7));
   lines.reverse = one.random() % 2 == 0;
   const auto pitch = [&] {
     const std::int64_t gap =
@@ -112,8 +115,10 @@ template <class T, unsigned Section, unsigned Band, class Operator, class Make>
 void scan_lines(std::uint64_t count, std::size_t items, Operator op, T init, T filler,
                 Make make_value) {
   using in = decltype(make_value(std::declval<trial &>(), std::size_t{}));
-  using strategy = core::axis_strategy<core::segmented_strategy<rows_of<1>, 32>,
-                                       core::column_strategy<rows_of<1>, 64, Section, Band>>;
+  using rows = rows_of<1>;
+  using strategy = core::axis_strategy<core::row_strategy<rows, Band, core::tree_look_back<rows>,
+                                                          33, core::segmented_strategy<rows, 32>>,
+                                       core::column_strategy<rows, 64, Section, Band>>;
   constexpr bool may_be_in_place = std::is_same<in, T>::value;
   for_each_trial(count, [&](trial &one) {
     const bool in_place = may_be_in_place && one.random() % 2 == 0, inclusive = one.random() % 2,

@@ -576,7 +576,8 @@ mutation("tile aggregates of a column read before all are there" DELETE column-t
 mutation("aggregates of other warps' rows read before they are there" DELETE line-barrier)
 mutation("aggregates of other rows read before they are there" DELETE line-warp-barrier)
 mutation("lines behind the last" DELETE last-line)
-mutation("a vector read behind the end of its line" VALUE line-items "valid - first" "valid - first + 1")
+mutation("a vector read behind the end of its line" VALUE line-items "left" "left + 1")
+mutation("tiles of lines drawn before their counter is cleared" DELETE line-previous)
 mutation("the prefixes of columns read before they are there" DELETE column-prefixes)
 mutation("a column's status word taken for ready"
          VALUE column-ready "(first + i * distance >= count || seen[i].ready())" "true")

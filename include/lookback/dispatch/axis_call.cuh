@@ -6,8 +6,8 @@
 #include <lookback/carry/prepare_state.cuh>
 #include <lookback/dispatch/segmented_call.cuh>
 #include <lookback/strategy/column_units.cuh>
+#include <lookback/strategy/line_tiles.cuh>
 #include <lookback/strategy/short_columns.cuh>
-#include <lookback/strategy/whole_lines.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -121,9 +121,113 @@ private:
 };
 using column_scans = column_strategy<measured_tuning, 256, 1024, 128>;
 
+/// Rows: of up to a tile by a few warps each, from registers; longer ones by a block for each tile;
+/// of up to two rows of the tree as segments whose offsets are computed. One row alone, of at least
+/// `AloneTiles` tiles, is scanned by the strategy `Alone`. `Band`: rows whose tiles alternate.
+template <class Rows, std::int64_t Band, class Alone, std::int64_t AloneTiles, class Segmented>
+struct row_strategy {
+  /// As column_strategy::scan().
+  template <class Problem, class Launch>
+  static typename Launch::status_type scan(void *storage, std::size_t &bytes,
+                                           const Problem &problem, const axis &own, Launch launch) {
+    // In reverse, rows are those of the reversed array, the last row first.
+    const std::int64_t in = (own.outer - 1) * own.input.outer, // where the last row begins
+        out = (own.outer - 1) * own.output.outer;
+    if (own.reverse)
+      return scan_rows(storage, bytes, from_the_ends(problem, in + own.length, out + own.length),
+                       {in, -own.input.outer}, {out, -own.output.outer}, own, launch);
+    return scan_rows(storage, bytes, problem, {0, own.input.outer}, {0, own.output.outer}, own,
+                     launch);
+  }
+
+private:
+  template <class Problem, class Launch>
+  static typename Launch::status_type
+  scan_rows(void *storage, std::size_t &bytes, const Problem &problem, const stepped_offsets &input,
+            const stepped_offsets &output, const axis &own, Launch &launch) {
+    if constexpr (line_tiles<Problem>::possible) {
+      const std::int64_t row = Problem::shape::row_elements;
+      if (own.length > 2 * row) {
+        const auto whole = [&](auto block) {
+          return scan_whole<decltype(block)>(storage, bytes, problem, input, output, own, launch);
+        };
+        if (own.length <= 4 * row) return whole(whole_lines<Problem, 1, 4>{});
+        if (own.length <= 8 * row) return whole(whole_lines<Problem, 1, 8>{});
+        if (own.length <= 16 * row) return whole(whole_lines<Problem, 2, 8>{});
+        if (own.length <= 32 * row) return whole(whole_lines<Problem, 4, 8>{});
+        return scan_tiles(storage, bytes, problem, input, output, own, launch);
+      }
+    }
+    const offset_segments<stepped_offsets, stepped_offsets, stepped_offsets> rows(
+        input, {input.first + own.length, input.step}, output, own.outer);
+    return Segmented::scan(storage, bytes, problem, rows, launch);
+  }
+  template <class Block, class Problem, class Launch>
+  static typename Launch::status_type
+  scan_whole(void *storage, std::size_t &bytes, const Problem &problem,
+             const stepped_offsets &input, const stepped_offsets &output, const axis &own,
+             Launch &launch) {
+    const std::int64_t blocks = (own.outer - 1) / Block::lines + 1;
+    const std::size_t needed = temporary_memory::bytes_for(0);
+    if (storage == nullptr) bytes = needed;
+    if (blocks > INT_MAX || bytes < needed) return launch.refuse(refusal::invalid_value);
+    if (storage != nullptr)
+      launch(whole_lines_kernel<Problem, Block::warps, Block::rows>,
+             block_shape{Block::threads, sizeof(typename Block::storage)},
+             launch_grid{static_cast<std::uint64_t>(blocks)}, problem, input, output, own.outer,
+             static_cast<int>(own.length));
+    return launch.status();
+  }
+  template <class Problem, class Launch>
+  static typename Launch::status_type
+  scan_tiles(void *storage, std::size_t &bytes, const Problem &problem,
+             const stepped_offsets &input, const stepped_offsets &output, const axis &own,
+             Launch &launch) {
+    using block = line_tiles<Problem>;
+    const std::int64_t tiles = (own.length - 1) / Problem::shape::tile_elements + 1;
+    if (own.outer > INT_MAX / tiles) return launch.refuse(refusal::invalid_value);
+    const line_layout layout{input,
+                             output,
+                             own.length,
+                             static_cast<unsigned>(own.outer),
+                             static_cast<unsigned>(tiles),
+                             static_cast<unsigned>(least(own.outer, Band))};
+    temporary_memory sized;
+    workspace<Problem>(sized, layout.all_tiles());
+    const std::size_t needed = temporary_memory::bytes_for(sized.bytes());
+    if (storage == nullptr) bytes = needed;
+    if (bytes < needed) return launch.refuse(refusal::invalid_value);
+    if (storage == nullptr) return launch.status();
+    if (runs_alone(problem, storage, own, tiles, launch)) return launch.status();
+    temporary_memory memory(storage);
+    const workspace<Problem> in(memory, layout.all_tiles());
+    prepare_tiles<Rows>(problem, in, launch);
+    launch(line_tiles_kernel<Problem>, block_shape{block::threads, sizeof(typename block::storage)},
+           launch_grid{layout.all_tiles(), residency::none, true}, problem, layout, in.state);
+    return launch.status();
+  }
+  /// Whether `Alone` scans the rows. (It takes as much storage.)
+  template <class Problem, class Launch>
+  static bool runs_alone(const Problem &problem, void *storage, const axis &own, std::int64_t tiles,
+                         Launch &launch) {
+    if constexpr (Alone::template supports<Problem>) {
+      const Problem row = problem.over({static_cast<std::uint64_t>(own.length)});
+      if (own.outer > 1 || tiles < AloneTiles) return false;
+      if (Alone::fits(row, launch) != nullptr) return false;
+      temporary_memory memory(storage);
+      Alone::run(row, memory, launch);
+      if (!launch.refused()) return true;
+      launch.forgive();
+    }
+    return false;
+  }
+};
+using row_scans =
+    row_strategy<measured_tuning, 512, pipeline<measured_tuning>, 1024, segmented_scans>;
+
 /// A scan along an axis: of rows, of lines that are columns, or of any other lines, which are
 /// columns one by one.
-template <class Segmented, class Columns>
+template <class Rows, class Columns>
 struct axis_strategy {
   /// As column_strategy::scan(). `lines` may be any: throws what checked_axis() throws.
   template <class Problem, class Launch>
@@ -136,7 +240,7 @@ struct axis_strategy {
     }
     const axis own = with_columns(checked_axis(lines));
     if (own.inner == 1 && own.input.length == 1 && own.output.length == 1)
-      return scan_rows(storage, bytes, problem, own, launch);
+      return Rows::scan(storage, bytes, problem, own, launch);
     return Columns::scan(storage, bytes, problem, own, launch);
   }
 
@@ -149,56 +253,8 @@ private:
     }
     return own;
   }
-  /// In reverse, rows are those of the reversed array, the last row first.
-  template <class Problem, class Launch>
-  static typename Launch::status_type scan_rows(void *storage, std::size_t &bytes,
-                                                const Problem &problem, const axis &own,
-                                                Launch &launch) {
-    const std::int64_t in = (own.outer - 1) * own.input.outer, // where the last row begins
-        out = (own.outer - 1) * own.output.outer;
-    if (own.reverse)
-      return scan_rows(storage, bytes, from_the_ends(problem, in + own.length, out + own.length),
-                       {in, -own.input.outer}, {out, -own.output.outer}, own, launch);
-    return scan_rows(storage, bytes, problem, {0, own.input.outer}, {0, own.output.outer}, own,
-                     launch);
-  }
-  /// Rows of a few rows of the tree, up to a tile, are scanned by a few warps each; others are
-  /// segments whose offsets are computed.
-  template <class Problem, class Launch>
-  static typename Launch::status_type
-  scan_rows(void *storage, std::size_t &bytes, const Problem &problem, const stepped_offsets &input,
-            const stepped_offsets &output, const axis &own, Launch &launch) {
-    if constexpr (whole_lines<Problem, 4>::possible) {
-      constexpr std::int64_t row = Problem::shape::row_elements;
-      const bool by_warps = own.length <= whole_lines<Problem, 1>::length_at_most;
-      if (own.length > 2 * row && by_warps)
-        return scan_whole<1>(storage, bytes, problem, input, output, own, launch);
-      if (own.length <= whole_lines<Problem, 4>::length_at_most && !by_warps)
-        return scan_whole<4>(storage, bytes, problem, input, output, own, launch);
-    }
-    const offset_segments<stepped_offsets, stepped_offsets, stepped_offsets> rows(
-        input, {input.first + own.length, input.step}, output, own.outer);
-    return Segmented::scan(storage, bytes, problem, rows, launch);
-  }
-  template <int Warps, class Problem, class Launch>
-  static typename Launch::status_type
-  scan_whole(void *storage, std::size_t &bytes, const Problem &problem,
-             const stepped_offsets &input, const stepped_offsets &output, const axis &own,
-             Launch &launch) {
-    using block = whole_lines<Problem, Warps>;
-    const std::int64_t blocks = (own.outer - 1) / block::lines + 1;
-    const std::size_t needed = temporary_memory::bytes_for(0);
-    if (storage == nullptr) bytes = needed;
-    if (blocks > INT_MAX || bytes < needed) return launch.refuse(refusal::invalid_value);
-    if (storage != nullptr)
-      launch(whole_lines_kernel<Problem, Warps>,
-             block_shape{block::threads, sizeof(typename block::storage)},
-             launch_grid{static_cast<std::uint64_t>(blocks)}, problem, input, output, own.outer,
-             static_cast<int>(own.length));
-    return launch.status();
-  }
 };
-using axis_scans = axis_strategy<segmented_scans, column_scans>;
+using axis_scans = axis_strategy<row_scans, column_scans>;
 
 } // namespace detail
 } // namespace LOOKBACK_ABI
