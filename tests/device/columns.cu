@@ -129,23 +129,26 @@ TEST_CASE("rows: of any number of tiles, with and without gaps, in both directio
   }
 }
 
-TEST_CASE("columns: captured, and run twice") {
-  const axis lines{1, 300, 2};
-  const test::guarded_buffer<int> from(std::vector<int>(600, 2));
-  const int *const input = from.data();
-  test::guarded_buffer<int> to(600);
-  const auto scan = [&](void *temporary, std::size_t &bytes, cudaStream_t stream) {
-    return DeviceAxisScan::ExclusiveScan(temporary, bytes, input, to.data(), lookback::plus{}, 7,
-                                         lines, stream);
-  };
-  std::vector<int> expected;
-  for (int i = 0; i < 600; ++i) expected.push_back(7 + i / 2 * 2);
-  test::replayed_call graph(scan);
-  REQUIRE_CUDA(graph.status());
-  for (int run = 0; run < 2; ++run) {
-    to.poison();
-    graph.run();
-    CHECK_EQ(test::first_difference(to.download(), expected), test::nowhere);
+TEST_CASE("columns, and one row by the pipeline: captured, and run twice") {
+  for (const axis lines : {axis{1, 300, 2}, axis{1, 5'000'000, 1}}) {
+    const std::size_t n = lines.length * lines.inner;
+    const test::guarded_buffer<int> from(std::vector<int>(n, 2));
+    const int *const input = from.data();
+    test::guarded_buffer<int> to(n);
+    const auto scan = [&](void *temporary, std::size_t &bytes, cudaStream_t stream) {
+      return DeviceAxisScan::ExclusiveScan(temporary, bytes, input, to.data(), lookback::plus{}, 7,
+                                           lines, stream);
+    };
+    std::vector<int> expected;
+    for (std::size_t i = 0; i < n; ++i)
+      expected.push_back(7 + static_cast<int>(i / lines.inner) * 2);
+    test::replayed_call graph(scan);
+    REQUIRE_CUDA(graph.status());
+    for (int run = 0; run < 2; ++run) {
+      to.poison();
+      graph.run();
+      CHECK_EQ(test::first_difference(to.download(), expected), test::nowhere);
+    }
   }
 }
 

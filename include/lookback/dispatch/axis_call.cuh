@@ -52,10 +52,7 @@ struct column_strategy {
     } else {
       temporary_memory memory(storage);
       const workspace_type in(memory, layout, carries_rows);
-      const std::size_t blocks = (in.zeroed_words - 1) / Rows::prepare_threads + 1;
-      launch(prepare_kernel<no_initial>, block_shape{Rows::prepare_threads, 0},
-             launch_grid{blocks < prepare_blocks ? blocks : prepare_blocks}, no_initial{}, 0u,
-             in.zeroed, in.zeroed_words);
+      clear_words<Rows>(in.zeroed, in.zeroed_words, launch, prepare_blocks);
       const std::uint64_t resident = std::uint64_t{launch.multiprocessors()} * blocks_at_most;
       const std::uint64_t grid = units < resident ? units : resident;
       if constexpr (column_sizes<Problem, Threads>::may_be_direct) {
@@ -194,7 +191,8 @@ private:
                              static_cast<unsigned>(least(own.outer, Band))};
     temporary_memory sized;
     workspace<Problem>(sized, layout.all_tiles());
-    const std::size_t needed = temporary_memory::bytes_for(sized.bytes());
+    const std::size_t room = std::max(sized.bytes(), alone_bytes(problem, own, tiles)),
+                      needed = temporary_memory::bytes_for(room);
     if (storage == nullptr) bytes = needed;
     if (bytes < needed) return launch.refuse(refusal::invalid_value);
     if (storage == nullptr) return launch.status();
@@ -206,13 +204,27 @@ private:
            launch_grid{layout.all_tiles(), residency::none, true}, problem, layout, in.state);
     return launch.status();
   }
-  /// Whether `Alone` scans the rows. (It takes as much storage.)
+  static bool is_alone(const axis &own, std::int64_t tiles) {
+    return own.outer == 1 && tiles >= AloneTiles;
+  }
+  template <class Problem>
+  static Problem only_row(const Problem &problem, const axis &own) {
+    return problem.over({static_cast<std::uint64_t>(own.length)});
+  }
+  /// The storage that `Alone` takes, if it may scan the row.
+  template <class Problem>
+  static std::size_t alone_bytes(const Problem &problem, const axis &own, std::int64_t tiles) {
+    if constexpr (Alone::template supports<Problem>)
+      if (is_alone(own, tiles)) return Alone::storage(only_row(problem, own));
+    return 0;
+  }
+  /// Whether `Alone` scans the row.
   template <class Problem, class Launch>
   static bool runs_alone(const Problem &problem, void *storage, const axis &own, std::int64_t tiles,
                          Launch &launch) {
     if constexpr (Alone::template supports<Problem>) {
-      const Problem row = problem.over({static_cast<std::uint64_t>(own.length)});
-      if (own.outer > 1 || tiles < AloneTiles) return false;
+      if (!is_alone(own, tiles)) return false;
+      const Problem row = only_row(problem, own);
       if (Alone::fits(row, launch) != nullptr) return false;
       temporary_memory memory(storage);
       Alone::run(row, memory, launch);
