@@ -82,8 +82,8 @@ suite() {
         # Their kernels trap on purpose, and the process cannot use the GPU afterwards.
         doors.sticky_error | trust.spin_bound) continue ;;
         bits.gpu) arguments="-tc=the?device*" ;; # the host's bits are compared without a GPU
-        # The tools serialize kernels, and one kernel of this test case runs until others have ended.
-        trust.delays) arguments="-tce=*another?kernel?holds*" ;;
+        # The tools serialize kernels, and a kernel of these test cases runs until others have ended.
+        trust.delays) arguments="-tce=*another?kernel?holds*,*kernel?waits?for?their*" ;;
         *) arguments= ;;
       esac
       echo "$name $build/tests/${name%%.*}/$name $arguments"

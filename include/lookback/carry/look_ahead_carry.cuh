@@ -54,8 +54,6 @@ struct look_ahead_tuning {
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
                                                loads_at_once = 16, scanning_teams = 1;
   constexpr int first_scanning_warp() const { return 2 + look_ahead_warps; }
-  /// Warps that settle which blocks take part: the publishing and the look-ahead warps.
-  constexpr int settling_warps() const { return 1 + look_ahead_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }
   constexpr int loading_team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }
   constexpr int scanning_team_warps() const { return scanning_warps / scanning_teams; }

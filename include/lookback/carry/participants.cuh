@@ -2,7 +2,7 @@
 // Which blocks of a launch take part in a scan whose blocks wait for each other. A plain launch
 // does not guarantee that all of its blocks are resident at once: another kernel may keep a part of
 // the device for as long as it likes. So the blocks settle among themselves which of them take
-// part: those that start within a few microseconds. A block that starts later ends at once. (After
+// part: those that start within a few microseconds. A block that starts later scans no tile. (After
 // the occupancy discovery of Sorensen, Donaldson, Batty, Gopalakrishnan and Rakamaric: Portable
 // Inter-workgroup Barrier Synchronisation for GPUs, OOPSLA 2016.)
 #pragma once
@@ -14,7 +14,7 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Blocks that a launch may have.
+/// Blocks that a launch may have, at most.
 inline constexpr unsigned participants_at_most = 256;
 
 /// The place of a block among those that take part, and their number. A block that takes no part
@@ -41,7 +41,8 @@ public:
         if (simt::lane_index() == 0) here_[part] = here;
         return;
       }
-      if (answer == presence::unknown && simt::time_now() - begin > patience) roll.exclude(block);
+      if (answer == presence::unknown && simt::time_now() - begin > patience && may_exclude(roll))
+        roll.exclude(block);
     }
   }
   /// After a barrier.
@@ -59,6 +60,12 @@ public:
   }
 
 private:
+  /// A block excludes others only after its own answer. So the first that does takes part itself,
+  /// and there is always one.
+  LOOKBACK_DEVICE static bool may_exclude(const roll_call<> &roll) {
+    return roll.read(simt::block_index()) != presence::unknown; // mutant: own-answer
+  }
+
   unsigned here_[participants_at_most / simt::warp_threads];
 };
 

@@ -29,8 +29,9 @@ LOOKBACK_DEVICE void attend_wave() {
 namespace carry {
 
 /// A tile of a wave that has one block a tile. Blocks that have settled which of them take part
-/// (carry/participants.cuh) need no barrier of the grid: their status words need not be clear, and
-/// an initial value is in the storage already.
+/// (carry/participants.cuh) scan several tiles one after the other if they are too few. They need
+/// no barrier of the grid: status words need not be clear, and an initial value is in the storage
+/// already.
 template <bool HasSettled>
 struct wave_of_blocks {
   static constexpr bool is_alone = false, draws_tile = false;

@@ -312,10 +312,29 @@ struct scan_state {
   tile_status<T, Memory> group_prefixes;
 };
 
+/// The aggregate of one tile in few bytes, since more of them cost registers: a tile has fewer than
+/// 2^32 runs.
+template <class T>
+struct runs_of_tile {
+  T value;
+  std::uint32_t runs;
+  LOOKBACK_HOST_DEVICE runs_of_tile(const run_prefix<T> &aggregate)
+      : value(aggregate.value), runs(static_cast<std::uint32_t>(aggregate.runs)) {}
+  LOOKBACK_HOST_DEVICE operator run_prefix<T>() const { return {value, runs}; }
+};
+template <class T>
+struct aggregate_of_tile {
+  using type = T;
+};
+template <class T>
+struct aggregate_of_tile<run_prefix<T>> {
+  using type = std::conditional_t<sizeof(T) <= 4, runs_of_tile<T>, run_prefix<T>>;
+};
+
 /// The same for blocks that need no clear words: the aggregates of tiles, marked by a tag.
 template <class T, class Memory = device_memory>
 struct tagged_state {
-  packed_status<T, Memory, mark_by_tag> tile_aggregates;
+  packed_status<typename aggregate_of_tile<T>::type, Memory, mark_by_tag> tile_aggregates;
 };
 
 /// Counters of ended steps, which all blocks add to. A thread that reads a count sees all writes
@@ -371,8 +390,8 @@ public:
     }
     return before != word(presence::excluded);
   }
-  /// The second answer of a block that has started. Who reads it may overwrite what the block has
-  /// read before.
+  /// The second answer of a block that has started. A block that reads it may overwrite what this
+  /// block has read before.
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE void answer_present(unsigned block) const {
     Memory::store_release(answers_ + block, word(presence::present)); // mutant: present-release

@@ -32,7 +32,8 @@ inline namespace LOOKBACK_ABI {
 /// - *Beside other kernels*: a cluster and a wave start when all of their blocks fit on the device
 ///   at once, so they wait for kernels that leave too little room. All other strategies go on with
 ///   the multiprocessors that are free. Where a running kernel waits for the results of a scan, use
-///   lookback::look_ahead: it needs no room for more than one block.
+///   lookback::look_ahead: it needs no room for more than one block. Make such a call once before,
+///   since the first launch of a kernel loads it, which may wait for running kernels.
 /// - *Determinism*: the same bits on every run, GPU and strategy.
 /// - *Complexity*: 2 n elements of traffic, about 2 n additions.
 /// @ingroup strategies

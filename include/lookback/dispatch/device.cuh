@@ -58,13 +58,6 @@ inline cudaError_t current_device(device_facts &facts) {
   return cudaSuccess;
 }
 
-/// Whether `stream` is being captured.
-inline bool is_captured(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) cudaGetLastError();
-  return status != cudaStreamCaptureStatusNone;
-}
-
 /// Whether `stream` is being captured and has a part of the device alone, a green context's.
 /// Launches are then taken down whatever room they need, and the graph could not be made of them.
 inline bool captures_for_a_part(cudaStream_t stream) {

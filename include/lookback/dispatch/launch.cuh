@@ -174,7 +174,12 @@ public:
   block_shape shape(Kernel kernel) {
     return shape_by<Block>(reinterpret_cast<const void *>(kernel), built_architectures{});
   }
-  bool is_captured() const { return detail::is_captured(stream_); }
+  /// Here, since units may differ in their default stream.
+  bool is_captured() const {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (cudaStreamIsCapturing(stream_, &status) != cudaSuccess) cudaGetLastError();
+    return status != cudaStreamCaptureStatusNone;
+  }
   std::uint64_t tag() const { return launch_tag(); }
   unsigned multiprocessors() { return static_cast<unsigned>(device().multiprocessors); }
   template <class Block, class Kernel>

@@ -12,9 +12,10 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// A number that no other launch of the program has: each is greater than those before. The first
-/// is random: a word that this program has not written holds a certain tag with a probability of
-/// 2^-60. The highest bits are set, so that most other content is less (see roll_call).
+/// A number that tells a launch from all others: each is greater than those before. The first is
+/// random, one of 2^58: a word that has nothing to do with this counter holds a certain tag with a
+/// probability of 2^-58. (Each library of a process may have a counter of its own.) The highest
+/// bits are set, so that most other content is less (see roll_call).
 inline std::uint64_t launch_tag() {
   static std::atomic<std::uint64_t> next{[] {
     const auto now = std::chrono::system_clock::now().time_since_epoch().count();

@@ -27,7 +27,7 @@
 
 #include <lookback/carry/look_ahead_carry.cuh>
 #include <lookback/carry/participants.cuh>
-#include <lookback/carry/prepare_state.cuh>
+#include <lookback/carry/wave_carry.cuh>
 #include <lookback/strategy/tree_look_back.cuh>
 #include <lookback/tile/blocked_tile.cuh>
 #include <lookback/tile/reduce_tile.cuh>
@@ -94,6 +94,9 @@ struct look_ahead_storage {
       simt::invalidate(copied[s]);
       simt::initialize(copied[s], copied_arrivals);
     }
+#if LOOKBACK_TARGETS_SM_90
+    simt::fence_before_bulk_copy(); // of these stages, where threads have written bytes as well
+#endif
     simt::publish_barriers(); // mutant: publish-again
   }
   /// Initializes the other barriers. The work is shared out, since it takes time: called by one
@@ -534,7 +537,8 @@ LOOKBACK_DEVICE void scan_actual_ahead(const Problem &problem,
 }
 #endif
 
-/// Grid: one block a multiprocessor, at most as many as there are tiles.
+/// Grid: one block a multiprocessor, at most `participants_at_most`, and at most as many as there
+/// are tiles.
 template <class Problem, class Rows>
 LOOKBACK_KERNEL((pipeline_block<Problem, Rows>::here::threads), 1)
 pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,

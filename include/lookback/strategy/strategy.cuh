@@ -25,6 +25,8 @@
 //                             the device; false for any other error
 //   forgive()                 clears such a failure, as if nothing had been launched
 //   multiprocessors()
+//   is_captured()             whether the stream is being captured: its launches may be repeated
+//   tag()                     a number that no other launch has (dispatch/launch_tag.cuh)
 //   shape<Block>(kernel)      the block_shape of a kernel, by the row for its code on the device
 //   cluster_blocks<Block>(kernel)
 //                             blocks of its largest cluster; 1 without clusters
