@@ -7,6 +7,8 @@
 #include <distributed/ranks.hpp>
 #include <support/skip.hpp>
 
+#include <cuda_fp16.h>
+
 #include <exception>
 #include <memory>
 #include <string>
@@ -97,6 +99,8 @@ TEST_CASE("splits over GPUs") {
   test::check_random_splits<int>(60, 6, on_all);
   test::check_random_splits<float>(70, 6, on_all);
   test::check_random_splits<double>(70, 6, on_all);
+  test::check_random_splits<__half>(60, 6, on_all);
+  test::check_random_splits<test::affine_map>(60, 6, on_all, test::then{});
   test::check_random_splits<float>(3, 300, on_all);
   test::check_random_splits_by_key<int>(60, 6, test::exclusive_by_key{}, on_all);
   test::check_random_splits_by_key<float>(60, 6, test::inclusive_by_key{}, on_all);

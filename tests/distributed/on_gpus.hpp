@@ -15,6 +15,7 @@
 #include <thrust/device_vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -68,10 +69,26 @@ std::size_t differing_elements(const std::vector<T> &values, const std::vector<T
   return differing;
 }
 
-/// Random splits of sums in T, inclusive or exclusive with an initial value. `on_ranks(random)`
+/// x -> slope x + offset, and the composition of such maps, the left one first. It is not
+/// commutative, and offsets are rounded. Slopes are 1 and -1, so that nothing overflows.
+struct affine_map {
+  float slope, offset;
+  affine_map() = default;
+  explicit affine_map(double x)
+      : slope(std::fmod(x, 2) < 1 ? 1.f : -1.f), offset(static_cast<float>(x)) {}
+  __host__ __device__ affine_map(float a, float b) : slope(a), offset(b) {}
+};
+struct then {
+  __host__ __device__ affine_map operator()(affine_map a, affine_map b) const {
+    return {a.slope * b.slope, b.slope * a.offset + b.offset};
+  }
+};
+
+/// Random splits of scans in T, inclusive or exclusive with an initial value. `on_ranks(random)`
 /// returns a number of ranks and an `on_all_ranks` for them.
-template <class T, bool Inclusive = true, class OnRanks>
-void check_random_splits(std::size_t count, std::size_t groups, OnRanks on_ranks) {
+template <class T, bool Inclusive = true, class OnRanks, class Operator = lookback::plus>
+void check_random_splits(std::size_t count, std::size_t groups, OnRanks on_ranks,
+                         Operator op = {}) {
   namespace distributed = lookback::distributed;
   std::mt19937_64 random(run_seed());
   INFO("LOOKBACK_TEST_SEED=", run_seed());
@@ -88,19 +105,20 @@ void check_random_splits(std::size_t count, std::size_t groups, OnRanks on_ranks
     std::vector<T> expected(n);
     const T init = static_cast<T>(3);
     if constexpr (Inclusive)
-      lookback::inclusive_scan(lookback::par, in.begin(), in.end(), out.begin());
+      lookback::inclusive_scan(lookback::par, in.begin(), in.end(), out.begin(), op);
     else
-      lookback::exclusive_scan(lookback::par, in.begin(), in.end(), out.begin(), init);
+      lookback::exclusive_scan(lookback::par, in.begin(), in.end(), out.begin(), init, op);
     thrust::copy(out.begin(), out.end(), expected.begin());
-    const std::size_t differing = differing_elements(
-        values, expected, cuts, random(), chosen.second,
-        [&](const auto &communicator, const T *first, const T *last, T *result) {
-          if constexpr (Inclusive)
-            return distributed::inclusive_scan(communicator, lookback::par, first, last, result);
-          else
-            return distributed::exclusive_scan(communicator, lookback::par, first, last, result,
-                                               init);
-        });
+    const std::size_t differing =
+        differing_elements(values, expected, cuts, random(), chosen.second,
+                           [&](const auto &communicator, const T *first, const T *last, T *result) {
+                             if constexpr (Inclusive)
+                               return distributed::inclusive_scan(communicator, lookback::par,
+                                                                  first, last, result, op);
+                             else
+                               return distributed::exclusive_scan(communicator, lookback::par,
+                                                                  first, last, result, init, op);
+                           });
     INFO("n = ", n, ", ranks = ", ranks, ", first cut = ", cuts[1]);
     REQUIRE_EQ(differing, 0);
   }
