@@ -436,8 +436,6 @@ mutation("a block that has not answered taken for one that takes no part"
          VALUE answer-open "answer < presence::present" "false")
 mutation("a block excluded after its answer"
          VALUE exclude-unknown "meaning(before) == presence::unknown" "true")
-mutation("a block excludes others before its own answer"
-         VALUE own-answer "roll.read(simt::block_index()) != presence::unknown" "true")
 mutation("an answer that overwrites an exclusion"
          VALUE answer-kept "before > word(presence::excluded)" "before != word(first)")
 mutation("the place of a block among all of the launch"
