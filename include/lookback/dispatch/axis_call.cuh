@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A scan along an axis on a stream, in the two phases of CUB: rows as segments, other lines as
-// columns.
+// A scan along an axis on a stream, in the two phases of CUB: which strategy scans rows of a length,
+// and which other lines, which are columns.
 #pragma once
 
-#include <lookback/carry/prepare_state.cuh>
 #include <lookback/dispatch/segmented_call.cuh>
 #include <lookback/strategy/column_units.cuh>
 #include <lookback/strategy/line_tiles.cuh>
+#include <lookback/strategy/pipeline.cuh>
 #include <lookback/strategy/short_columns.cuh>
+#include <lookback/strategy/tree_look_back.cuh>
+
+#include <algorithm>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {

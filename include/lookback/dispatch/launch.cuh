@@ -174,7 +174,7 @@ public:
   block_shape shape(Kernel kernel) {
     return shape_by<Block>(reinterpret_cast<const void *>(kernel), built_architectures{});
   }
-  /// Here, since units may differ in their default stream.
+  /// A member, since this class is each unit's own: units may differ in their default stream.
   bool is_captured() const {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     if (cudaStreamIsCapturing(stream_, &status) != cudaSuccess) cudaGetLastError();
