@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A scan along an axis on a stream, in the two phases of CUB: which strategy scans rows of a length,
-// and which other lines, which are columns.
+// A scan along an axis on a stream, in the two phases of CUB: rows by strategies for their length,
+// all other lines as columns.
 #pragma once
 
 #include <lookback/dispatch/segmented_call.cuh>
