@@ -7,8 +7,8 @@
 #
 # Each test belongs to one of two runs, `test` and, with LOOKBACK_VERIFY, `verify`: what does not say otherwise by
 # if(LOOKBACK_VERIFY) is of the first. Programs for a GPU run in the first, or are reported as skipped there without
-# having been built; the second compiles each for one architecture, and runs those that are declared while
-# lookback_gpu_tests_run is set.
+# having been built; the second compiles each to PTX for one architecture. Those that are declared while
+# lookback_gpu_tests_run is set are run in the second.
 find_package(doctest REQUIRED)
 
 # Built and run before everything else, so that results show early.
@@ -26,8 +26,7 @@ if(lookback_gpu_programs)
   target_include_directories(lookback_gpu_main PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 endif()
 
-function(lookback_test_program name main)
-  add_executable(${name} ${ARGN})
+function(lookback_link_test name main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE lookback::lookback lookback_warnings ${main})
 endfunction()
@@ -39,7 +38,8 @@ function(lookback_skipped_gpu_test name)
 endfunction()
 
 function(lookback_host_test name)
-  lookback_test_program(${name} lookback_host_main ${ARGN})
+  add_executable(${name} ${ARGN})
+  lookback_link_test(${name} lookback_host_main)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS host)
   if(name IN_LIST lookback_first_tests)
@@ -61,18 +61,26 @@ function(lookback_for_next_architecture name)
 endfunction()
 
 function(lookback_gpu_test name)
+  set(is_run ${lookback_gpu_programs})
+  if(LOOKBACK_VERIFY AND NOT (lookback_gpu_tests_run AND lookback_gpu_found))
+    set(is_run FALSE)
+  endif()
   if(lookback_gpu_programs)
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
-    lookback_test_program(${name} lookback_gpu_main ${ARGN})
+    if(is_run)
+      add_executable(${name} ${ARGN})
+    else()
+      lookback_gpu_program(${name} ${ARGN})
+    endif()
+    lookback_link_test(${name} lookback_gpu_main)
     lookback_for_next_architecture(${name})
-  elseif(NOT LOOKBACK_VERIFY)
-    lookback_skipped_gpu_test(${name})
-    return()
   endif()
-  if(NOT LOOKBACK_VERIFY OR lookback_gpu_tests_run)
+  if(is_run)
     add_test(NAME ${name} COMMAND ${name})
     # One at a time: a test may ask for most of the GPU's memory.
     set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
+  elseif(NOT LOOKBACK_VERIFY OR lookback_gpu_tests_run)
+    lookback_skipped_gpu_test(${name})
   endif()
 endfunction()
 
