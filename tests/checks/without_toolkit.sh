@@ -37,8 +37,8 @@ cd "$work"
 bash .ci/run first
 cmake --build --preset first
 ctest --preset first
-cmake --build build --target doors.no_device
-ctest --test-dir build --output-on-failure -R '^doors.no_device$'
+cmake --build build --target doors.environment_answers
+ctest --test-dir build --output-on-failure -R '^doors.environment_answers$'
 if ! grep -q "CMAKE_CUDA_COMPILER:.*=$work/build/cuda/" build/CMakeCache.txt; then
   echo "the build does not use the compiler that set_up.sh installed:" >&2
   grep CMAKE_CUDA_COMPILER: build/CMakeCache.txt >&2 || echo "it uses no CUDA compiler" >&2

@@ -594,8 +594,8 @@ mutations_of(races_counts.cpp)
 mutation("a count not compared with its bound" VALUE count-bound "found <= items" "true")
 mutation("an invalid count scanned up to its bound" REPLACE count-read ": 0" ": items")
 mutation("an invalid count not reported" REPLACE count-error "invalid_value" "invalid_value - 1")
-mutation("the end of the last of the actual runs not seen"
-         REPLACE runs-items "<difference_type>(items)" "<difference_type>(items + 1)")
+mutation("the last of the actual runs ended too early"
+         REPLACE runs-items "<difference_type>(items)" "<difference_type>(items - 1)")
 mutation("rejected items behind the end of the actual results"
          REPLACE rejected-items "items}" "items + 1}")
 mutation("no total of a count of 0" REPLACE actual-nothing "set_total_of_nothing(problem)" "")

@@ -132,6 +132,8 @@ void find_long_runs(std::uint64_t count, std::size_t tiles, Run run) {
       keys.insert(keys.end(), length,
                   static_cast<std::uint8_t>(keys.empty() ? 0 : keys.back() + 1));
     }
+    // The same key behind the last item does not belong to its run.
+    if (one.random() % 2 == 0) keys.push_back(keys.back());
     const bare_input<std::uint8_t> input(keys, one.random() % 16);
     guarded_buffer<std::int64_t> firsts(n, 1, -5), counts(n, 1, -6);
     const auto firsts_before = firsts.results(), counts_before = counts.results();
