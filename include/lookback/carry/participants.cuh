@@ -63,7 +63,7 @@ private:
   /// A block excludes others only after its own answer. So the first that does takes part itself,
   /// and there is always one.
   LOOKBACK_DEVICE static bool may_exclude(const roll_call<> &roll) {
-    return roll.read(simt::block_index()) != presence::unknown;
+    return roll.read(simt::block_index()) != presence::unknown; // mutant: may-exclude
   }
 
   unsigned here_[participants_at_most / simt::warp_threads];

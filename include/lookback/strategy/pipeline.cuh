@@ -509,7 +509,8 @@ LOOKBACK_DEVICE void scan_few(const Problem &problem,
   for (unsigned tile = here.mine; tile < tiles; tile += here.all) {
     scan_one_tile<typename few::wave, carry::settled_wave, code_for::both>(problem, state, tile,
                                                                            shared.tile);
-    simt::synchronize_warps<warps>(); // the next tile takes the same memory
+    // The next tile takes the same memory, and rows of different warps may share 16-byte units.
+    simt::synchronize_warps<warps>(); // mutant: next-few
   }
 }
 
