@@ -28,7 +28,8 @@
 #include <lookback/carry/look_ahead_carry.cuh>
 #include <lookback/carry/participants.cuh>
 #include <lookback/carry/wave_carry.cuh>
-#include <lookback/strategy/tree_look_back.cuh>
+#include <lookback/strategy/clear_words.cuh>
+#include <lookback/strategy/tree_tiles.cuh>
 #include <lookback/tile/blocked_tile.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/run_sums.cuh>
