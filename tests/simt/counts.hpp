@@ -64,7 +64,7 @@ void replay_counts(std::uint64_t trials, std::size_t tiles, std::size_t least, O
     const std::size_t bound = pick_size(one, size, elements.size() - turns, least);
     const bool is_exclusive = one.random() % 2 == 0;
     const T filler = make_interval<T>({77, 78}), initial = make_interval<T>(interval_initial);
-    bare_input<In> input({elements.begin(), elements.begin() + bound}, 0);
+    bare_input<In> input({elements.begin(), elements.begin() + bound}, any_shift<In>(one));
     guarded_buffer<T> output(bound, 0, filler);
     std::unique_ptr<T> total(new T(filler));
     std::int64_t count = 0;
@@ -96,8 +96,7 @@ void replay_counts(std::uint64_t trials, std::size_t tiles, std::size_t least, O
       ASAN_UNPOISON_MEMORY_REGION(input.data() + items, (bound - items) * sizeof(In));
       std::vector<T> expected(bound, filler);
       const std::uint32_t begin = is_exclusive ? 0 : 1 + shift, end = is_exclusive ? 1 : 2 + shift;
-      for (std::uint32_t i = 0; i < items; ++i)
-        expected[i] = make_interval<T>({begin, i + end});
+      for (std::uint32_t i = 0; i < items; ++i) expected[i] = make_interval<T>({begin, i + end});
       const auto last = static_cast<std::uint32_t>(items) + shift + 1;
       const bool has_total = is_valid && (is_exclusive || items > 0);
       REQUIRE_EQ(error, is_valid ? 0 : 1);

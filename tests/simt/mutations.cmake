@@ -438,6 +438,8 @@ mutation("a block that has not answered taken for one that takes no part"
          VALUE answer-open "answer < presence::present" "false")
 mutation("a block excluded after its answer"
          VALUE exclude-unknown "meaning(before) == presence::unknown" "true")
+mutation("others excluded by a block that has not answered itself"
+         VALUE may-exclude "roll.read(simt::block_index()) != presence::unknown" "true")
 mutation("an answer that overwrites an exclusion"
          VALUE answer-kept "before > word(presence::excluded)" "before != word(first)")
 mutation("the place of a block among all of the launch"
@@ -607,6 +609,7 @@ mutation("a block without a tile not known to its cluster" DELETE leave-cluster)
 mutation("a block without a tile not known to the wave" DELETE leave-wave)
 mutation("the words of a pipeline not cleared for a replay" DELETE captured-clear)
 mutation("participants of a few tiles read before all parts are there" DELETE few-barrier)
+mutation("one of a few tiles fetched to units that another warp still reads" DELETE next-few)
 mutation("a status word of an actual tile not cleared" DELETE counted-clear)
 mutation("tiles drawn before the kernel before has ended" DELETE counted-previous)
 mutation("large tiles drawn before the kernel before has ended" DELETE counted-large)

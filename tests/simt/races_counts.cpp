@@ -14,8 +14,7 @@ TEST_CASE("counts on the device: one tile") { test::count_one_tile<interval, med
 TEST_CASE("counts on the device: a cluster") { test::count_cluster<interval, medium>(20); }
 TEST_CASE("counts on the device: a wave") { test::count_wave<interval, medium>(20, 8); }
 TEST_CASE("counts on the device: the pipeline") {
-  test::count_ahead<test::look_ahead_by<3, 2, 1, 2, 2>, interval, test::widened<interval, 16>>(20,
-                                                                                               9);
+  test::count_ahead<test::look_ahead_by<3, 2, 1, 2, 2>, interval, interval>(20, 9);
 }
 TEST_CASE("counts on the device: the look-back") {
   test::count_drawn<lookback::detail::tree_look_back, interval, medium>(20, 12);

@@ -109,20 +109,25 @@ TEST_CASE("pipeline, 16-byte sums") {
   });
 }
 
-/// A warp settles 32 blocks, and only one of a block's warps answers for it.
+/// A warp settles 32 blocks, while another warp may not have answered for its own block yet: longer
+/// than the patience with others.
 TEST_CASE("participants of two parts: there is one, and all agree") {
   namespace core = lookback::detail;
   namespace simt = lookback::simt;
   test::for_each_trial(4, [](test::trial &one) {
     constexpr unsigned blocks = 34;
+    const std::uint64_t answer_time = one.index % 2 * 50000;
     std::vector<std::uint64_t> answers(blocks, one.random());
     std::vector<core::participant> places(blocks, {0, 0});
     const core::roll_call<> roll(answers.data(), std::uint64_t{0xf} << 60);
     emulator::kernel settling{blocks, 96, sizeof(core::participants), [&] {
                                 auto &here = simt::shared_memory<core::participants>();
                                 const int warp = simt::warp_index();
-                                if (warp == 1 && simt::lane_index() == 0)
+                                if (simt::thread_index() == 0) {
+                                  const std::uint64_t begin = simt::time_now();
+                                  while (simt::time_now() - begin < answer_time) simt::back_off();
                                   roll.answer(simt::block_index(), core::presence::present);
+                                }
                                 if (warp > 0) core::settle(roll, 10, here, warp - 1, 2);
                                 simt::synchronize_block();
                                 if (simt::thread_index() == 0)

@@ -24,11 +24,13 @@ struct participant {
   unsigned mine, all;
 };
 
-/// The blocks that take part, as bits, in the shared memory of a block.
+/// The blocks that take part, as bits, in the shared memory of a block. A part is 32 blocks, one
+/// for each lane of the warp that waits for them.
 class participants {
 public:
-  /// Waits until the blocks 32 part to 32 part + 31 of the launch have answered. Those that have
-  /// not started within `patience` nanoseconds are excluded. Called by a full warp.
+  /// Waits until each of the blocks 32 part to 32 part + 31 of the launch has answered or is
+  /// excluded, as those are that have not started within `patience` nanoseconds. Called by a full
+  /// warp.
   LOOKBACK_DEVICE void wait_for(const roll_call<> &roll, unsigned part, std::uint64_t patience) {
     const unsigned block = part * simt::warp_threads + static_cast<unsigned>(simt::lane_index());
     const std::uint64_t begin = simt::time_now();
@@ -45,7 +47,7 @@ public:
         roll.exclude(block);
     }
   }
-  /// After a barrier.
+  /// Called after a barrier of the block that follows wait_for() of all parts.
   LOOKBACK_DEVICE participant place_of(unsigned block) const {
     participant place{participant::nowhere, 0};
     for (unsigned part = 0; part * simt::warp_threads < simt::block_count(); ++part) {
@@ -60,17 +62,18 @@ public:
   }
 
 private:
-  /// A block excludes others only after its own answer. So the first that does takes part itself,
-  /// and there is always one.
+  /// A block excludes others only after its own answer. So the first block to exclude another has
+  /// not been excluded itself, and at least one block takes part. The answer is read from memory,
+  /// because another warp may give it.
   LOOKBACK_DEVICE static bool may_exclude(const roll_call<> &roll) {
-    return roll.read(simt::block_index()) != presence::unknown;
+    return roll.read(simt::block_index()) != presence::unknown; // mutant: may-exclude
   }
 
   unsigned here_[participants_at_most / simt::warp_threads];
 };
 
-/// Settles which blocks of the launch take part. Called by each warp `turn` of `turns` of a block;
-/// all of them have to return before the participants are read.
+/// Settles which blocks of the launch take part. Called by `turns` warps of each block, which share
+/// the parts out: `turn` is 0 to turns - 1. All must have returned before place_of() is called.
 LOOKBACK_DEVICE void settle(const roll_call<> &roll, std::uint64_t patience, participants &here,
                             int turn, int turns) {
   for (auto part = static_cast<unsigned>(turn); part * simt::warp_threads < simt::block_count();

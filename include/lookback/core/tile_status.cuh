@@ -301,9 +301,14 @@ struct status_for<run_prefix<T>, Memory> {
 template <class T, class Memory = device_memory>
 using tile_status = typename status_for<T, Memory>::type;
 
-/// The state that all blocks of one scan share. A tile's aggregate is published as soon as it is
-/// known. Group g's aggregate is published by the tile that has read the aggregates of all its
-/// tiles. Entry g of the prefixes is G(g + 1), the prefix of group g + 1.
+/// The state that all blocks of one scan share. In the paper of decoupled look-back, a tile's
+/// descriptor holds its aggregate and later its prefix. Here each has an array of its own, and only
+/// groups of tiles have prefixes, since the tree (core/tree.cuh) folds groups from left to right:
+/// at whichever prefix a look-back ends, the bits are the same.
+///
+///   tile_aggregates     published as soon as they are known
+///   group_aggregates    published by the tile that has read the aggregates of the group's tiles
+///   group_prefixes      entry g is G(g + 1), the prefix of group g + 1
 template <class T, class Memory = device_memory>
 struct scan_state {
   unsigned *next_tile_id = nullptr; // zero before the first use
@@ -331,7 +336,9 @@ struct aggregate_of_tile<run_prefix<T>> {
   using type = std::conditional_t<sizeof(T) <= 4, runs_of_tile<T>, run_prefix<T>>;
 };
 
-/// The same for blocks that need no clear words: the aggregates of tiles, marked by a tag.
+/// The same for blocks that settle which of them take part (carry/participants.cuh). They compute
+/// prefixes from the aggregates of tiles alone. A tag marks those of this launch, so that no kernel
+/// has to clear the words before.
 template <class T, class Memory = device_memory>
 struct tagged_state {
   packed_status<typename aggregate_of_tile<T>::type, Memory, mark_by_tag> tile_aggregates;
@@ -357,17 +364,18 @@ private:
   std::uint32_t *counts_ = nullptr; // zero before the first use
 };
 
-/// What a block has answered to the call of its launch. The first two are open.
+/// The answer of a block to the roll call of its launch. The first two are open: one more follows.
 enum class presence : unsigned {
-  unknown,  // it has not started
+  unknown,  // it has not answered; the meaning of every word of another launch
   started,  // it reads what results will overwrite
   present,  // it takes part
   excluded, // it had not started in time, and takes no part
 };
 
-/// The answers of the blocks of one launch, a word each. They need not be cleared before: `tag`
-/// distinguishes them from all that may have stood there. Only a block that is `unknown` can be
-/// excluded; so all who have read an answer that is not open agree whether the block takes part.
+/// The answers of the blocks of one launch, a word each: the launch's tag plus a presence. The
+/// words need not be cleared before, since no other launch has the tag. Only a block that is
+/// `unknown` can be excluded, and the answers `present` and `excluded` are final: all blocks that
+/// read one of them agree whether the block takes part.
 template <class Memory = device_memory>
 class roll_call {
 public:
@@ -377,9 +385,10 @@ public:
   LOOKBACK_HOST_DEVICE roll_call(std::uint64_t *answers, std::uint64_t tag)
       : answers_(answers), tag_(tag) {}
 
-  /// The first answer of a block: started, or present at once. Returns whether it takes part.
-  /// Nearly everything that may stand there is less than the answer, which is then written in one
-  /// step.
+  /// The first answer of a block: started, or present at once. Returns false if the block has been
+  /// excluded: that word is greater than the answer, so the maximum keeps it. Nearly all old
+  /// content is less than any answer (see launch_tag()), and the maximum replaces it in one step.
+  /// The loop replaces the rest.
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE bool answer(unsigned block, presence first) const {
     std::uint64_t before = Memory::max_relaxed(answers_ + block, word(first));

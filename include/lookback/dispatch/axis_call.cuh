@@ -4,11 +4,11 @@
 #pragma once
 
 #include <lookback/dispatch/segmented_call.cuh>
+#include <lookback/strategy/clear_words.cuh>
 #include <lookback/strategy/column_units.cuh>
 #include <lookback/strategy/line_tiles.cuh>
 #include <lookback/strategy/pipeline.cuh>
 #include <lookback/strategy/short_columns.cuh>
-#include <lookback/strategy/tree_look_back.cuh>
 
 #include <algorithm>
 

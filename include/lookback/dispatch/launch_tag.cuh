@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tells the launches of a program apart.
+// The tag of a launch, which marks what its blocks publish.
 #pragma once
 
 #include <lookback/core/tile_status.cuh>
@@ -12,10 +12,12 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// A number that tells a launch from all others: each is greater than those before. The first is
-/// random, one of 2^58: a word that has nothing to do with this counter holds a certain tag with a
+/// A number that no other launch of the program has, so that the blocks of a launch can tell what
+/// they publish from any earlier content of memory. (A captured graph repeats its launches with
+/// their tags; it clears the memory first.) Tags are the multiples of roll_call::tag_step from a
+/// random one of 2^58 on: content that does not come from this counter equals a certain tag with a
 /// probability of 2^-58. (Each library of a process may have a counter of its own.) The highest
-/// bits are set, so that most other content is less (see roll_call).
+/// bits are set: most other content is less, and roll_call::answer() replaces that in one step.
 inline std::uint64_t launch_tag() {
   static std::atomic<std::uint64_t> next{[] {
     const auto now = std::chrono::system_clock::now().time_since_epoch().count();

@@ -28,7 +28,8 @@
 #include <lookback/carry/look_ahead_carry.cuh>
 #include <lookback/carry/participants.cuh>
 #include <lookback/carry/wave_carry.cuh>
-#include <lookback/strategy/tree_look_back.cuh>
+#include <lookback/strategy/clear_words.cuh>
+#include <lookback/strategy/tree_tiles.cuh>
 #include <lookback/tile/blocked_tile.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/run_sums.cuh>
@@ -64,7 +65,7 @@ struct look_ahead_storage {
   uninitialized_array<T, shape::tile_rows> row_prefixes[stages]; // R, inclusive
   typename carry::look_ahead<Problem, Tuning>::storage carry;
   simt::barrier copied[stages], reduced[stages], rows_ready[stages], scanned[stages];
-  participants here;
+  participants here;                 // the blocks of the launch that take part
   uninitialized_array<T, 1> initial; // read early
 
 #if LOOKBACK_TARGETS_SM_80
@@ -86,8 +87,8 @@ struct look_ahead_storage {
     for (int s = first_copies; s < stages; ++s) simt::initialize(copied[s], copied_arrivals);
     simt::publish_barriers(); // mutant: publish-later
   }
-  /// Waits for the first `copies` copies, which were in vain, and initializes their barriers again.
-  /// Called by the thread that started them.
+  /// Waits for the first `copies` copies, whose tiles are not the block's, as not all blocks take
+  /// part; and initializes their barriers again. Called by the thread that started them.
   LOOKBACK_DEVICE void initialize_again(int copies) {
     for (int s = 0; s < copies; ++s) {
       simt::wait(copied[s], 0); // mutant: in-vain
@@ -182,7 +183,7 @@ public:
     }
     return next;
   }
-  /// The first copies again, after those of another sequence.
+  /// The same for the sequence of this object, after the first copies of another.
   LOOKBACK_DEVICE copying<stages> begin_again(const copying<stages> &in_vain) {
     if (simt::warp_index() == 0 && simt::lane_index() == 0) shared_.initialize_again(in_vain.i);
     return first_copy();
@@ -445,8 +446,8 @@ struct pipeline_block {
 };
 
 #if LOOKBACK_TARGETS_SM_80
-/// The answer of a block, by one thread. An initial value is read if the block takes part; when all
-/// blocks have answered, results may overwrite it.
+/// Answers for the block. Called by one thread. An initial value on the device is read between two
+/// answers: after the second of all blocks, results may overwrite it.
 template <class Problem>
 LOOKBACK_DEVICE void answer_call(const Problem &problem, const roll_call<> &roll,
                                  typename Problem::accumulator &initial) {
@@ -460,8 +461,8 @@ LOOKBACK_DEVICE void answer_call(const Problem &problem, const roll_call<> &roll
   }
 }
 
-/// Scans with the blocks that take part. A block supposes that all of the launch do, and copies its
-/// first tiles accordingly, until they have settled.
+/// Scans with the blocks that take part. Until they have settled, a block supposes that all blocks
+/// of the launch do, and starts to copy the first tiles that it would have then.
 template <class Problem, class Tuning>
 LOOKBACK_DEVICE void scan_ahead(const Problem &problem,
                                 const tagged_state<typename Problem::accumulator> &state,
@@ -509,7 +510,8 @@ LOOKBACK_DEVICE void scan_few(const Problem &problem,
   for (unsigned tile = here.mine; tile < tiles; tile += here.all) {
     scan_one_tile<typename few::wave, carry::settled_wave, code_for::both>(problem, state, tile,
                                                                            shared.tile);
-    simt::synchronize_warps<warps>(); // the next tile takes the same memory
+    // The next tile takes the same memory, and rows of different warps may share 16-byte units.
+    simt::synchronize_warps<warps>(); // mutant: next-few
   }
 }
 

@@ -58,16 +58,6 @@ tree_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
              is_fallback ? code_for::others : code_for::fast>(problem, state);
 }
 
-/// Enqueues the kernel that clears `words` >= 1 words and does nothing else, on at most `most`
-/// blocks.
-template <class Rows, class Launch>
-void clear_words(std::uint64_t *zeroed, std::size_t words, Launch &launch,
-                 std::size_t most = Rows::prepare_blocks_at_most) {
-  const std::size_t blocks = (words - 1) / Rows::prepare_threads + 1;
-  launch(prepare_kernel<no_initial>, block_shape{Rows::prepare_threads, 0},
-         launch_grid{blocks < most ? blocks : most}, no_initial{}, 0u, zeroed, words);
-}
-
 /// Enqueues the kernel that clears the state in `in` and saves what the scan may overwrite. Returns
 /// the problem for the scan's kernel, which reads the saved values. By key, the keys are saved: an
 /// initial value on the device must not be a part of the output.
