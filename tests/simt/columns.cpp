@@ -4,6 +4,18 @@
 
 #include <simt/columns.hpp>
 
+namespace {
+struct three {
+  std::uint32_t a, b, c;
+  bool operator==(const three &other) const { return a == other.a && b == other.b && c == other.c; }
+};
+struct add_three {
+  three operator()(const three &x, const three &y) const {
+    return {x.a + y.a, x.b + y.b, x.c + y.c};
+  }
+};
+} // namespace
+
 TEST_CASE("columns: sums of floats") {
   test::scan_lines<float, 32, 16>(
       80, 30000, lookback::plus{}, 0.3f, -1.f,
@@ -17,6 +29,14 @@ TEST_CASE("columns: sums of 2 bytes") {
 }
 TEST_CASE("columns: 8 bytes") {
   test::scan_interval_lines<test::interval, test::interval>(60, 20000);
+}
+/// A row of 32 vectors in registers would not be a whole number of threads' shares.
+TEST_CASE("columns: 12 bytes") {
+  test::scan_lines<three, 32, 16>(60, 20000, add_three{}, {1, 2, 3}, {7, 8, 9},
+                                  [](test::trial &one, std::size_t i) {
+                                    const auto x = static_cast<std::uint32_t>(one.random());
+                                    return three{x, static_cast<std::uint32_t>(i), x / 3};
+                                  });
 }
 TEST_CASE("columns: 24 bytes") {
   test::scan_interval_lines<test::long_interval, test::long_interval>(60, 10000);
@@ -34,4 +54,35 @@ TEST_CASE("rows: sums of floats") {
   test::scan_lines<float, 32, 16>(
       40, 0, lookback::plus{}, 0.3f, -1.f,
       [](test::trial &one, std::size_t) { return static_cast<float>(one.random() % 4096) / 37; });
+}
+/// The size is asked for without the arrays, and 2-byte columns in pairs need other units than
+/// columns that begin between two pairs.
+TEST_CASE("columns: the size of the storage, wherever the arrays begin") {
+  using T = std::uint16_t;
+  using strategy = test::core::column_strategy<test::rows_of<1>, 64, 32, 16>;
+  std::vector<T> memory(2);
+  test::for_each_trial(100, [&](test::trial &one) {
+    lookback::axis lines{};
+    lines.outer = 1 + one.random() % 4;
+    lines.length = 300 + one.random() % 3000;
+    lines.inner = 2 + 2 * (one.random() % 300);
+    lines.input = lines.output = {lines.length * lines.inner, lines.inner};
+    INFO("outer ", lines.outer, ", length ", lines.length, ", inner ", lines.inner);
+    const auto bytes_at = [&](T *array) {
+      const T *const from = array;
+      std::size_t needed = 0;
+      test::run_in_two_phases(one, {}, [&](void *storage, std::size_t &bytes, const auto &launch) {
+        if (storage != nullptr) return test::outcome::launched;
+        const auto asked =
+            strategy::scan(storage, bytes,
+                           test::core::make_problem<true, T>(from, array, lookback::plus{},
+                                                             test::core::no_initial{}),
+                           lines, launch);
+        needed = bytes;
+        return asked;
+      });
+      return needed;
+    };
+    REQUIRE_EQ(bytes_at(memory.data()), bytes_at(memory.data() + 1));
+  });
 }

@@ -131,24 +131,34 @@ void scan_lines(std::uint64_t count, std::size_t items, Operator op, T init, T f
          lines.output.length, ", reverse ", lines.reverse, ", inclusive ", inclusive);
     guarded_buffer<in> input(span(lines, lines.input), one.random() % 2, make_value(one, 0));
     guarded_buffer<T> separate(span(lines, lines.output), one.random() % 2, filler);
-    const auto run = [&](const auto &problem) {
+    const auto run = [&](const in *from, T *to, auto make_problem) {
       device on;
       on.resident = 1 + one.random() % 3;
       run_in_two_phases(one, on, [&](void *storage, std::size_t &bytes, const auto &launch) {
-        return strategy::scan(storage, bytes, problem, lines, launch);
+        const bool asks = storage == nullptr; // the size alone, maybe before there are arrays
+        return strategy::scan(storage, bytes,
+                              make_problem(asks ? nullptr : from, asks ? nullptr : to), lines,
+                              launch);
       });
     };
     const auto scan = [&](auto &output) {
       auto expected = output.results(); // what is between the lines stays
       fill_lines<T>(one, inclusive, starts ? std::optional<T>(init) : std::nullopt, lines,
                     input.data(), expected, op, make_value);
-      const in *const from = input.data();
+      const core::initial_value<T> initial{init};
+      const auto call = [&](auto make_problem) { run(input.data(), output.data(), make_problem); };
       if (!inclusive)
-        run(core::make_problem<false, T>(from, output.data(), op, core::initial_value<T>{init}));
+        call([&](const in *from, T *to) {
+          return core::make_problem<false, T>(from, to, op, initial);
+        });
       else if (starts)
-        run(core::make_problem<true, T>(from, output.data(), op, core::initial_value<T>{init}));
+        call([&](const in *from, T *to) {
+          return core::make_problem<true, T>(from, to, op, initial);
+        });
       else
-        run(core::make_problem<true, T>(from, output.data(), op, core::no_initial{}));
+        call([&](const in *from, T *to) {
+          return core::make_problem<true, T>(from, to, op, core::no_initial{});
+        });
       REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
       REQUIRE(output.intact());
     };

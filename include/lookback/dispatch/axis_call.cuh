@@ -30,21 +30,15 @@ struct column_strategy {
     static_assert(exchange_of<T> == exchange_by::shuffle && !reads_initial<Problem>,
                   "lookback: scans along an axis on a GPU need a trivially copyable accumulator of "
                   "less than 512 bytes, and an initial value that the host knows");
-    using workspace_type = column_workspace<T, Section>;
     if constexpr (short_columns<Problem>::vectors > 0) {
       if (own.length <= short_columns<Problem>::length_at_most)
         return scan_short(storage, bytes, problem, own, launch);
     }
-    auto layout = column_layout::of<Problem, Threads>(own, Band, aligned(problem));
-    // A unit reads words of the rows of its tile that are before it.
-    const std::int64_t in_tile = Problem::shape::tile_rows / layout.rows;
-    if (layout.carries() && layout.band * in_tile > 2 * Section)
-      layout.band = 2 * Section > in_tile ? 2 * Section / in_tile : 1;
+    const column_layout layout = layout_of<Problem>(own, aligned(problem));
     if (layout.units > INT_MAX) return launch.refuse(refusal::invalid_value);
-    const bool carries_rows = layout.template carries_rows<Problem>();
-    temporary_memory sized;
-    if (layout.carries()) workspace_type(sized, layout, carries_rows);
-    const std::size_t needed = temporary_memory::bytes_for(sized.bytes());
+    // The size is asked for before it is known where the arrays are.
+    const std::size_t needed = std::max(storage_of<Problem>(layout_of<Problem>(own, true)),
+                                        storage_of<Problem>(layout_of<Problem>(own, false)));
     if (storage == nullptr) bytes = needed;
     if (bytes < needed) return launch.refuse(refusal::invalid_value);
     if (storage == nullptr) return launch.status();
@@ -54,7 +48,8 @@ struct column_strategy {
       enqueue<false, false>(problem, layout, column_state<T, Section>{}, units, launch);
     } else {
       temporary_memory memory(storage);
-      const workspace_type in(memory, layout, carries_rows);
+      const column_workspace<T, Section> in(memory, layout,
+                                            layout.template carries_rows<Problem>());
       clear_words<Rows>(in.zeroed, in.zeroed_words, launch, prepare_blocks);
       const std::uint64_t resident = std::uint64_t{launch.multiprocessors()} * blocks_at_most;
       const std::uint64_t grid = units < resident ? units : resident;
@@ -70,6 +65,23 @@ struct column_strategy {
   }
 
 private:
+  template <class Problem>
+  static column_layout layout_of(const axis &own, bool aligned) {
+    auto layout = column_layout::of<Problem, Threads>(own, Band, aligned);
+    // A unit reads words of the rows of its tile that are before it.
+    const std::int64_t in_tile = Problem::shape::tile_rows / layout.rows;
+    if (layout.carries() && layout.band * in_tile > 2 * Section)
+      layout.band = 2 * Section > in_tile ? 2 * Section / in_tile : 1;
+    return layout;
+  }
+  template <class Problem>
+  static std::size_t storage_of(const column_layout &layout) {
+    temporary_memory sized;
+    if (layout.carries())
+      column_workspace<typename Problem::accumulator, Section>(
+          sized, layout, layout.template carries_rows<Problem>());
+    return temporary_memory::bytes_for(sized.bytes());
+  }
   template <class Problem>
   static bool aligned([[maybe_unused]] const Problem &problem) {
     if constexpr (column_sizes<Problem, Threads>::own_columns > 1)

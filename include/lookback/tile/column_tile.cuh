@@ -70,8 +70,10 @@ struct column_sizes {
       : sizeof(item)<4 || sizeof(item)> 16
           ? 1
           : 32 / (shape::vector_elements * (rounded_up(static_cast<int>(sizeof(item)), 4) / 4));
-  /// Whether elements can go directly to registers, and the pairs and columns of such units.
-  static constexpr bool may_be_direct = (own_columns > 1 || own_vectors >= 4) && sizeof(T) <= 16;
+  /// Whether elements can go directly to registers, and the pairs and columns of such units. The
+  /// threads of a pair have the same number of vectors: not elements of 12 bytes, for example.
+  static constexpr bool may_be_direct =
+      (own_columns > 1 || own_vectors >= 4) && network::lanes % own_vectors == 0 && sizeof(T) <= 16;
   static constexpr int direct_pairs = Threads * own_vectors * own_columns / network::lanes,
                        direct_width = least(direct_pairs, most(4, 128 / slot_bytes));
   /// The same, if lines of the array have more: 128 bytes of elements.
