@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Clears words of temporary storage in stream order, for strategies that prepare nothing else.
+// Clears words of temporary storage in stream order, for scans that prepare nothing else.
 #pragma once
 
 #include <lookback/carry/prepare_state.cuh>
