@@ -510,6 +510,7 @@ mutation("kept items behind the places of their lane"
          VALUE kept-before "through[w] - counts_[w]" "through[w]")
 mutation("kept items of earlier rows not counted" REPLACE rows-above "starts[i] + number(left" "number(left")
 mutation("a share without its aggregate" DELETE share)
+mutation("kept items of earlier rows of the tile left out" DELETE tallies)
 mutation("missing items kept" REPLACE lane-items ": left < 0 ? 0 : left" ": E")
 mutation("a total without the last share" REPLACE kept-total " + placed.items()" "")
 

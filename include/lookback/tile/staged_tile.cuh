@@ -70,8 +70,8 @@ public:
   using element = typename staged::template element<A>;
   static constexpr bool shifts = Shifts;
   static constexpr int arrays = staged::arrays;
-  /// Whether a warp needs only its own rows, and these share no 16-byte unit with those of others if
-  /// the arrays are aligned.
+  /// Whether a warp needs only its own rows, and these share no 16-byte unit with those of others
+  /// if the arrays are aligned.
   static constexpr bool own_rows = !staged::reads_before && !staged::reads_after && !from_end;
   static constexpr unsigned bytes =
       staged::arrays == 1 ? room<0> : room<0> + room<staged::arrays - 1>;
