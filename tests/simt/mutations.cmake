@@ -332,7 +332,7 @@ mutation("keys written over before the cluster has read them"
          REPLACE cluster-arrive "Ordered" "false")
 mutation("copies to shared memory not waited for" DELETE copies-wait)
 mutation("the last bytes of a tile are copied by another warp than reads them"
-         VALUE fetch-tail "(valid_bytes - rest) / share<0>" "0")
+         VALUE fetch-tail "(valid_bytes - rest) / share<A>" "0")
 mutation("no warp barrier after the fetch" VALUE fetch-warp "simt::synchronize_warp()" "void()")
 mutation("no block barrier after the fetch of rows that share granules"
          REPLACE fetch-block "synchronize_warps<Warps>" "synchronize_warp")
@@ -512,6 +512,7 @@ mutation("kept items behind the places of their lane"
          VALUE kept-before "through[w] - counts_[w]" "through[w]")
 mutation("kept items of earlier rows not counted" REPLACE rows-above "starts[i] + number(left" "number(left")
 mutation("a share without its aggregate" DELETE share)
+mutation("kept items of earlier rows of the tile left out" DELETE tallies)
 mutation("missing items kept" REPLACE lane-items ": left < 0 ? 0 : left" ": E")
 mutation("a total without the last share" REPLACE kept-total " + placed.items()" "")
 
@@ -523,6 +524,8 @@ mutation("results one place too far" VALUE run-rank "static_cast<difference_type
 mutation("the rest behind the places of the second part" VALUE rest-place "i_ - first - second" "i_ - first")
 mutation("the end of the last staged run not seen" DELETE staged-last)
 mutation("the key behind the tile not copied" REPLACE staged-tail "own.end += tail<A>" "")
+mutation("the key before an aligned tile not copied" DELETE rows-lead)
+mutation("the key behind an aligned tile not copied" DELETE rows-tail)
 mutation("runs that begin in a lane counted before it"
          REPLACE runs-before " - simt::count_bits(sides().begins)" "")
 mutation("values of two runs combined in a lane"

@@ -177,6 +177,28 @@ warp_inclusive_scan(uninitialized_array<run_prefix<T>, Count> &prefixes, Valid v
     if (lane < valid(i)) prefixes[i].runs = runs[i];
 }
 
+/// The same for numbers of items that are fewer than 2^32 in all lanes together: a group of tiles
+/// has no more.
+template <int Count, class Valid>
+LOOKBACK_DEVICE void warp_inclusive_scan(uninitialized_array<tally, Count> &values, Valid valid,
+                                         plus &, lane_exchange<tally> &) {
+  const int lane = simt::lane_index();
+  unsigned through[Count];
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i)
+    through[i] = lane < valid(i) ? static_cast<unsigned>(values[i].items) : 0;
+  LOOKBACK_UNROLL
+  for (int distance = 1; distance < network::lanes; distance *= 2) {
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      const unsigned left = simt::shuffle_up(through[i], distance);
+      if (lane >= distance) through[i] += left; // mutant: tallies
+    }
+  }
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i) values[i].items = through[i];
+}
+
 /// The reductions of lanes 0 .. valid(i) - 1 of each of `Count` independent values a lane, in all
 /// lanes, with the bits of warp_inclusive_scan(). `valid(i)` must be the same in all lanes; if it
 /// is 0, values[i] must not be read.
@@ -202,7 +224,7 @@ warp_reduce(uninitialized_array<T, Count> &values, Valid valid, plus &, lane_exc
     construct(values[i], static_cast<T>(simt::add_lanes(
                              lane < valid(i) ? static_cast<unsigned>(values[i]) : 0u)));
 }
-/// The same for numbers of items that are fewer than 2^32 in all lanes together.
+/// The same for numbers of items, as few as above.
 template <int Count, class Valid>
 LOOKBACK_DEVICE void warp_reduce(uninitialized_array<tally, Count> &values, Valid valid, plus &,
                                  lane_exchange<tally> &) {

@@ -70,9 +70,9 @@ public:
   using element = typename staged::template element<A>;
   static constexpr bool shifts = Shifts;
   static constexpr int arrays = staged::arrays;
-  /// Whether the rows of different warps share no 16-byte unit if the array is aligned.
-  static constexpr bool own_rows =
-      arrays == 1 && !staged::reads_before && !staged::reads_after && !from_end;
+  /// Whether a warp needs only its own rows, and these share no 16-byte unit with those of others
+  /// if the arrays are aligned.
+  static constexpr bool own_rows = !staged::reads_before && !staged::reads_after && !from_end;
   static constexpr unsigned bytes =
       staged::arrays == 1 ? room<0> : room<0> + room<staged::arrays - 1>;
   static constexpr unsigned alignment = granule;
@@ -91,7 +91,8 @@ public:
   /// threads of the first `Warps` warps.
   template <bool KnownAligned>
   LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int valid) const {
-    fetch_share<KnownAligned && own_rows>(stage, tile, valid, simt::warp_index());
+    constexpr bool leads_fit = !staged::reads_before || element_bytes<arrays - 1> <= granule;
+    fetch_share<KnownAligned && !from_end && leads_fit>(stage, tile, valid, simt::warp_index());
   }
   LOOKBACK_DEVICE void finish() const {
     simt::wait_for_copies();    // mutant: copies-wait
@@ -188,11 +189,12 @@ public:
   }
 
 private:
-  /// `OwnRows`: the rows of different warps share no 16-byte unit.
-  template <bool OwnRows>
+  /// `ByRows`: the arrays are aligned, so the rows of different warps share no 16-byte unit.
+  template <bool ByRows>
   LOOKBACK_DEVICE void fetch_share(unsigned char *stage, unsigned tile, int valid, int warp) const {
-    if constexpr (OwnRows) {
-      fetch_own_rows(stage, tile, valid, warp);
+    if constexpr (ByRows) {
+      fetch_rows_of<0>(stage, tile, valid, warp);
+      if constexpr (arrays == 2) fetch_rows_of<1>(stage, tile, valid, warp);
     } else {
       fetch_array<0>(stage, tile, valid, warp);
       if constexpr (arrays == 2) fetch_array<1>(stage, tile, valid, warp);
@@ -294,23 +296,31 @@ private:
   }
   /// fetch_array() for warps whose rows share no 16-byte unit: only the necessary code, because a
   /// scan of one tile waits for it.
-  LOOKBACK_DEVICE void fetch_own_rows(unsigned char *stage, unsigned tile, int valid,
-                                      int warp) const {
-    constexpr int step = simt::warp_threads * granule;
-    const int valid_bytes = valid * int{element_bytes<0>}, rest = valid_bytes % int{granule};
-    const unsigned char *const from = address<0>() + bytes_of<0>(tile, 0).begin;
+  template <int A>
+  LOOKBACK_DEVICE void fetch_rows_of(unsigned char *stage, unsigned tile, int valid,
+                                     int warp) const {
+    constexpr int step = simt::warp_threads * granule, tile_bytes = Warps * share<A>;
+    const int lane = simt::lane_index(), valid_bytes = valid * int{element_bytes<A>},
+              rest = valid_bytes % int{granule};
+    unsigned char *const to = stage + place<A, true>(0);
+    const unsigned char *const from = address<A>() + origin_of<A>(tile);
     LOOKBACK_UNROLL
-    for (int i = 0; i < (share<0> + step - 1) / step; ++i) {
-      const int inside = i * step + simt::lane_index() * int{granule},
-                at = warp * share<0> + inside;
-      if (LOOKBACK_LIKELY(inside < share<0> && at + int{granule} <= valid_bytes))
-        simt::copy_vector_async(stage + at, from + at);
+    for (int i = 0; i < (share<A> + step - 1) / step; ++i) {
+      const int inside = i * step + lane * int{granule}, at = warp * share<A> + inside;
+      if (LOOKBACK_LIKELY(inside < share<A> && at + int{granule} <= valid_bytes))
+        simt::copy_vector_async(to + at, from + at);
     }
+    // The unit with the element before the tile, and the bytes of the element behind it.
+    if (lead < A >> 0 && tile > 0 && warp == 0 && lane == 0)
+      simt::copy_vector_async(to - granule, from - granule); // mutant: rows-lead
+    if (tail < A >> 0 && warp == Warps - 1 && lane < int{tail<A>} &&
+        (tile + std::uint64_t{1}) * shape::tile_elements < n_)
+      to[tile_bytes + lane] = from[tile_bytes + lane]; // mutant: rows-tail
     if (LOOKBACK_LIKELY(rest == 0)) return;
     // The last bytes are fewer than a vector. They belong to the warp in whose rows they begin.
-    const int at = valid_bytes - rest + simt::lane_index();
-    const bool mine = (valid_bytes - rest) / share<0> == warp; // mutant: fetch-tail
-    if (mine && at < valid_bytes) stage[at] = from[at];
+    const int at = valid_bytes - rest + lane;
+    const bool mine = (valid_bytes - rest) / share<A> == warp; // mutant: fetch-tail
+    if (mine && at < valid_bytes) to[at] = from[at];
   }
   /// Each warp copies the 16-byte units that begin in its own rows.
   template <int A>
