@@ -1,20 +1,30 @@
 # SPDX-License-Identifier: MIT
 # cmake -D NVCC=<nvcc> -D INCLUDE=<include/> -D WORK=<directory> [-D ONLY=<name>] -P compile_time.cmake
-# Compiles one call of lookback's and the same call of CUB's or Thrust's, in turn, and fails if
-# lookback's least time is above a limit times the other's. Times are the processor's. Other work
+# Compiles one call of lookback's and the same call of CUB's or Thrust's, both at a time, and fails
+# if lookback's least time is above a limit times the other's. Times are the processor's. Other work
 # beside them still counts: one and the same compilation has taken 13 to 19 s, and a ratio of 1.25
-# has grown to 1.34. So CTest runs this alone. Noise only adds time, so after five rounds there are
-# more, up to twelve, while the least times are above the limit.
+# has grown to 1.34. So CTest runs this alone, and the two have the same company: each other. Noise
+# only adds time, so after five rounds there are more, up to twelve, while the least times are above
+# the limit.
 cmake_minimum_required(VERSION 3.25)
 set(rounds 5)
 set(rounds_at_most 12)
 
-# compile(source best): the least milliseconds of user and system time, so far.
-function(compile source best)
-  execute_process(COMMAND sh -c "\"$@\" && times" sh ${NVCC} -std=c++17 -arch=sm_90 -O3 -I ${INCLUDE}
-                          -c ${WORK}/${source}.cu -o ${WORK}/${source}.o
-                  OUTPUT_VARIABLE times COMMAND_ERROR_IS_FATAL ANY)
-  # The shell's own times come first, then those of what it ran.
+# The shell's own times come first, then those of what it ran.
+set(timed [[source=$1 && shift && "$@" -c $source.cu -o $source.o && times >$source.times]])
+
+# compile(source_a source_b): compiles both; the compilers' times are in <source>.times.
+function(compile)
+  foreach(source IN LISTS ARGN)
+    list(APPEND both COMMAND sh -c "${timed}" sh ${WORK}/${source} ${NVCC} -std=c++17 -arch=sm_90 -O3
+                             -I ${INCLUDE})
+  endforeach()
+  execute_process(${both} COMMAND_ERROR_IS_FATAL ANY) # at the same time
+endfunction()
+
+# least(source best): the least milliseconds of user and system time, so far.
+function(least source best)
+  file(READ ${WORK}/${source}.times times)
   string(REGEX MATCHALL "[0-9]+m[0-9]+[.][0-9]+s" found "${times}")
   list(LENGTH found count)
   if(NOT count EQUAL 4)
@@ -42,8 +52,9 @@ function(compare name at_most ours theirs)
   file(WRITE ${WORK}/${name}_other.cu "${theirs}")
   set(done 0)
   foreach(round RANGE 1 ${rounds_at_most})
-    compile(${name}_lookback ours_best)
-    compile(${name}_other theirs_best)
+    compile(${name}_lookback ${name}_other)
+    least(${name}_lookback ours_best)
+    least(${name}_other theirs_best)
     math(EXPR permille "1000 * ${ours_best} / ${theirs_best}")
     math(EXPR done "${done} + 1")
     if(done GREATER_EQUAL rounds AND permille LESS_EQUAL at_most)
