@@ -14,46 +14,53 @@ struct add_three {
     return {x.a + y.a, x.b + y.b, x.c + y.c};
   }
 };
-} // namespace
 
-TEST_CASE("columns: sums of floats") {
+void scan_floats(std::uint64_t count, test::choose_lines choose) {
   test::scan_lines<float, 32, 16>(
-      80, 30000, lookback::plus{}, 0.3f, -1.f,
+      count, choose, lookback::plus{}, 0.3f, -1.f,
       [](test::trial &one, std::size_t) { return static_cast<float>(one.random() % 4096) / 37; });
 }
-/// A thread has two columns.
-TEST_CASE("columns: sums of 2 bytes") {
+void scan_2_bytes(std::uint64_t count, test::choose_lines choose) {
   test::scan_lines<std::uint16_t, 32, 16>(
-      60, 60000, lookback::plus{}, 3, 7,
+      count, choose, lookback::plus{}, 3, 7,
       [](test::trial &one, std::size_t) { return static_cast<std::uint16_t>(one.random()); });
 }
+} // namespace
+
+TEST_CASE("columns: sums of floats") { scan_floats(80, test::some_axis<30000>); }
+/// A thread has two columns.
+TEST_CASE("columns: sums of 2 bytes") { scan_2_bytes(60, test::some_axis<60000>); }
 TEST_CASE("columns: 8 bytes") {
-  test::scan_interval_lines<test::interval, test::interval>(60, 20000);
+  test::scan_interval_lines<test::interval, test::interval>(60, test::some_axis<20000>);
 }
 /// A row of 32 vectors in registers would not be a whole number of threads' shares.
 TEST_CASE("columns: 12 bytes") {
-  test::scan_lines<three, 32, 16>(60, 20000, add_three{}, {1, 2, 3}, {7, 8, 9},
+  test::scan_lines<three, 32, 16>(60, test::some_axis<20000>, add_three{}, {1, 2, 3}, {7, 8, 9},
                                   [](test::trial &one, std::size_t i) {
                                     const auto x = static_cast<std::uint32_t>(one.random());
                                     return three{x, static_cast<std::uint32_t>(i), x / 3};
                                   });
 }
 TEST_CASE("columns: 24 bytes") {
-  test::scan_interval_lines<test::long_interval, test::long_interval>(60, 10000);
+  test::scan_interval_lines<test::long_interval, test::long_interval>(60, test::some_axis<10000>);
 }
 /// Tiles of 128 elements, so that the ring of status words is used more than once.
 TEST_CASE("columns: small tiles") {
-  test::scan_interval_lines<test::interval, test::widened<test::interval, 120>>(40, 30000);
+  test::scan_interval_lines<test::interval, test::widened<test::interval, 120>>(
+      40, test::some_axis<30000>);
 }
 /// Tiles of 32 elements.
 TEST_CASE("columns: small tiles, several groups of them") {
-  test::scan_interval_lines<test::interval, test::widened<test::interval, 496>>(40, 400 * 32);
+  test::scan_interval_lines<test::interval, test::widened<test::interval, 496>>(
+      40, test::some_axis<400 * 32>);
 }
 /// A few warps a row.
-TEST_CASE("rows: sums of floats") {
-  test::scan_lines<float, 32, 16>(
-      40, 0, lookback::plus{}, 0.3f, -1.f,
-      [](test::trial &one, std::size_t) { return static_cast<float>(one.random() % 4096) / 37; });
+TEST_CASE("rows: sums of floats") { scan_floats(40, test::some_rows); }
+/// A few lanes a row, or a few rows a lane.
+TEST_CASE("rows: short ones") {
+  scan_floats(80, test::some_short_rows);
+  scan_2_bytes(80, test::some_short_rows);
+  test::scan_interval_lines<test::interval, test::interval>(40, test::some_short_rows);
 }
 /// The size is asked for without the arrays, and 2-byte columns in pairs need other units than
 /// columns that begin between two pairs.

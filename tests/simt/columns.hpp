@@ -8,9 +8,13 @@
 
 namespace test {
 
-/// Lines of about `items` elements in all, at the edges of the tree, with or without gaps.
-inline lookback::axis some_axis(trial &one, const tree_sizes &size, std::size_t items,
-                                bool same_pitches) {
+/// Chooses the lines of a trial.
+using choose_lines = lookback::axis (*)(trial &one, const tree_sizes &size, bool same_pitches);
+
+/// Lines of at most about `Items` elements in all, at the edges of the tree, with or without gaps.
+template <std::size_t Items>
+lookback::axis some_axis(trial &one, const tree_sizes &size, bool same_pitches) {
+  const std::size_t items = one.random() % Items + 1;
   const std::size_t edges[] = {
       1,         size.vector,   3 * size.vector, 7 * size.vector, size.row,   2 * size.row,
       size.tile, 2 * size.tile, 5 * size.tile,   3 * size.row,    size.group, 3 * size.group};
@@ -47,25 +51,43 @@ inline lookback::axis some_axis(trial &one, const tree_sizes &size, std::size_t 
     pitches(lines.output);
   return core::checked_axis(lines);
 }
+/// Rows with gaps of less than `gap` elements.
+inline lookback::axis some_rows_of(trial &one, std::size_t length, std::size_t outer,
+                                   std::uint64_t gap, bool same_pitches) {
+  lookback::axis lines;
+  lines.length = static_cast<std::int64_t>(length);
+  lines.outer = static_cast<std::int64_t>(outer);
+  lines.reverse = one.random() % 2 == 0;
+  const auto pitch = [&] {
+    return lookback::axis::pitch{lines.length + static_cast<std::int64_t>(one.random() % gap), 1};
+  };
+  lines.input = pitch();
+  lines.output = same_pitches ? lines.input : pitch();
+  return core::checked_axis(lines);
+}
 /// Rows of more than two rows of the tree, most of them at most about a tile, with or without gaps.
 inline lookback::axis some_rows(trial &one, const tree_sizes &size, bool same_pitches) {
   const std::size_t edges[] = {
       2 * size.row + 2, 4 * size.row,  8 * size.row,  size.tile / 2,
       size.tile,        2 * size.tile, 3 * size.tile, 2 * size.group + size.tile};
-  lookback::axis lines;
   // A group of tiles is too many threads for ThreadSanitizer.
-  const std::size_t length = edges[one.random() % (warps_at_once > 4 * 65 * 2 ? 8 : 7)];
-  lines.length = static_cast<std::int64_t>(length + one.random() % 3) - 1;
-  lines.outer = 1 + static_cast<std::int64_t>(one.random() % (length > size.group ? 2 : 7));
-  lines.reverse = one.random() % 2 == 0;
-  const auto pitch = [&] {
-    const std::int64_t gap =
-        one.random() % 2 == 0 ? static_cast<std::int64_t>(one.random() % 9) : 0;
-    return lookback::axis::pitch{lines.length + gap, 1};
-  };
-  lines.input = pitch();
-  lines.output = same_pitches ? lines.input : pitch();
-  return core::checked_axis(lines);
+  const std::size_t length = edges[one.random() % (warps_at_once > 4 * 65 * 2 ? 8 : 7)],
+                    outer = 1 + one.random() % (length > size.group ? 2 : 7);
+  return some_rows_of(one, length + one.random() % 3 - 1, outer, one.random() % 2 == 0 ? 9 : 1,
+                      same_pitches);
+}
+/// Rows of at most a row of the tree, most of them without gaps and whole vectors or a part of one;
+/// about as many as a warp or a block scans at once.
+inline lookback::axis some_short_rows(trial &one, const tree_sizes &size, bool same_pitches) {
+  const std::size_t v = size.vector,
+                    lengths[] = {v / 4, v / 2, v, 2 * v, 3 * v, 8 * v, 17 * v, size.row};
+  std::size_t length = std::max<std::size_t>(2, lengths[one.random() % 8]);
+  if (one.random() % 8 == 0) --length;
+  const std::size_t in_row = size.row / std::max(length, v),
+                    edges[] = {2, in_row, 4 * in_row, 16 * in_row},
+                    outer = edges[one.random() % 4] + one.random() % 3 - 1;
+  return some_rows_of(one, length, std::max<std::size_t>(1, outer), one.random() % 5 == 0 ? 9 : 1,
+                      same_pitches);
 }
 inline std::size_t span(const lookback::axis &lines, const lookback::axis::pitch &pitch) {
   return static_cast<std::size_t>((lines.outer - 1) * pitch.outer +
@@ -109,10 +131,9 @@ void fill_lines(trial &one, bool inclusive, const std::optional<T> &init,
 }
 
 /// Scans lines of values that make_value(trial, index in the line) returns, of any kind and, if the
-/// types allow it, also in place, with storage full of garbage. `items`: about as many in all; 0:
-/// some_rows().
+/// types allow it, also in place, with storage full of garbage.
 template <class T, unsigned Section, unsigned Band, class Operator, class Make>
-void scan_lines(std::uint64_t count, std::size_t items, Operator op, T init, T filler,
+void scan_lines(std::uint64_t count, choose_lines choose, Operator op, T init, T filler,
                 Make make_value) {
   using in = decltype(make_value(std::declval<trial &>(), std::size_t{}));
   using rows = rows_of<1>;
@@ -124,13 +145,13 @@ void scan_lines(std::uint64_t count, std::size_t items, Operator op, T init, T f
     const bool in_place = may_be_in_place && one.random() % 2 == 0, inclusive = one.random() % 2,
                starts = !inclusive || one.random() % 2 == 0;
     const tree_sizes size(sizeof(in), sizeof(T));
-    const auto lines = items == 0 ? some_rows(one, size, in_place)
-                                  : some_axis(one, size, one.random() % items + 1, in_place);
+    const auto lines = choose(one, size, in_place);
     INFO("outer ", lines.outer, ", length ", lines.length, ", inner ", lines.inner, ", input ",
          lines.input.outer, " and ", lines.input.length, ", output ", lines.output.outer, " and ",
          lines.output.length, ", reverse ", lines.reverse, ", inclusive ", inclusive);
-    guarded_buffer<in> input(span(lines, lines.input), one.random() % 2, make_value(one, 0));
-    guarded_buffer<T> separate(span(lines, lines.output), one.random() % 2, filler);
+    const auto some_shift = [&] { return std::size_t{one.random() % 4 == 0}; };
+    guarded_buffer<in> input(span(lines, lines.input), some_shift(), make_value(one, 0));
+    guarded_buffer<T> separate(span(lines, lines.output), some_shift(), filler);
     const auto run = [&](const in *from, T *to, auto make_problem) {
       device on;
       on.resident = 1 + one.random() % 3;
@@ -171,8 +192,8 @@ void scan_lines(std::uint64_t count, std::size_t items, Operator op, T init, T f
 
 /// Intervals, whose operator reports what is no neighbour. `In`: as they lie in memory.
 template <class T, class In, unsigned Section = 32, unsigned Band = 2>
-void scan_interval_lines(std::uint64_t count, std::size_t items) {
-  scan_lines<T, Section, Band>(count, items, join_neighbours{}, make_interval<T>(interval_initial),
+void scan_interval_lines(std::uint64_t count, choose_lines choose) {
+  scan_lines<T, Section, Band>(count, choose, join_neighbours{}, make_interval<T>(interval_initial),
                                make_interval<T>({77, 78}), [](trial &, std::size_t i) -> In {
                                  const T value = make_interval<T>(interval_element(i));
                                  if constexpr (std::is_same<In, T>::value)

@@ -593,6 +593,13 @@ mutation("a column's status word not cleared for the next round" DELETE clear-ro
 mutation("units of columns drawn before their counter is cleared" DELETE column-previous)
 mutation("a vector of a short column from the beginning" VALUE short-left "v > 0" "false")
 mutation("another network of a short column" VALUE short-network "1 << s" "1")
+mutation("a vector of a short row from the beginning" VALUE short-before "vector_ > 0" "false")
+mutation("short rows of one network" VALUE short-line "vector_ >= distance"
+         "simt::lane_index() >= distance")
+mutation("short rows of a vector scanned as one" VALUE short-begin "at == 0" "k == 0")
+mutation("gaps between short rows forgotten" VALUE short-gaps "no_gaps" "true")
+mutation("vectors of short rows stored where none may go"
+         VALUE short-aligned "moves_as_vectors<stored, E>(problem.sink.output)" "true")
 
 # ---- counts that only the device knows -----------------------------------------------------------
 mutations_of(races_counts.cpp)

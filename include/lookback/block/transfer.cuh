@@ -82,7 +82,7 @@ inline constexpr bool can_move_as_vectors =
 /// Whether the rows of `iterator` can be moved that way: it is also aligned for it. (All rows are
 /// multiples of 16 bytes.)
 template <class T, int E, class Iterator>
-LOOKBACK_DEVICE bool moves_as_vectors(const Iterator &iterator) {
+LOOKBACK_HOST_DEVICE bool moves_as_vectors(const Iterator &iterator) {
   if constexpr (can_move_as_vectors<T, Iterator>) {
     constexpr std::uintptr_t unit = lane_vector<T, E>::packed ? E * sizeof(T) : 16;
     return reinterpret_cast<std::uintptr_t>(address_of(iterator)) % unit == 0;

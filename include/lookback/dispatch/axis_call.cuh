@@ -9,6 +9,7 @@
 #include <lookback/strategy/line_tiles.cuh>
 #include <lookback/strategy/pipeline.cuh>
 #include <lookback/strategy/short_columns.cuh>
+#include <lookback/strategy/short_rows.cuh>
 
 #include <algorithm>
 
@@ -134,8 +135,9 @@ private:
 using column_scans = column_strategy<measured_tuning, 256, 1024, 128>;
 
 /// Rows: of up to a tile by a few warps each, from registers; longer ones by a block for each tile;
-/// of up to two rows of the tree as segments whose offsets are computed. One row alone, of at least
-/// `AloneTiles` tiles, is scanned by the strategy `Alone`. `Band`: rows whose tiles alternate.
+/// of up to one row of the tree by lanes, if they have no gaps; others of up to two as segments
+/// whose offsets are computed. One row alone, of at least `AloneTiles` tiles, is scanned by the
+/// strategy `Alone`. `Band`: rows whose tiles alternate.
 template <class Rows, std::int64_t Band, class Alone, std::int64_t AloneTiles, class Segmented>
 struct row_strategy {
   /// As column_strategy::scan().
@@ -172,7 +174,30 @@ private:
     }
     const offset_segments<stepped_offsets, stepped_offsets, stepped_offsets> rows(
         input, {input.first + own.length, input.step}, output, own.outer);
+    if constexpr (short_rows<Problem>::possible) {
+      const bool no_gaps = own.input.outer == own.length && own.output.outer == own.length;
+      if (no_gaps && short_rows<Problem>::fits(problem, own.length)) // mutant: short-gaps
+        return scan_short(storage, bytes, problem, rows, own, launch);
+    }
     return Segmented::scan(storage, bytes, problem, rows, launch);
+  }
+  /// The storage is what segments take: other arrays of the same size may not be aligned.
+  template <class Problem, class Segments, class Launch>
+  static typename Launch::status_type scan_short(void *storage, std::size_t &bytes,
+                                                 const Problem &problem, const Segments &rows,
+                                                 const axis &own, Launch &launch) {
+    const std::int64_t items = own.outer * own.length,
+                       blocks = short_rows<Problem>::blocks(items, own.length);
+    std::size_t needed = 0;
+    const auto sized = Segmented::scan(nullptr, needed, problem, rows, launch);
+    if (sized != launch.status()) return sized;
+    if (storage == nullptr) bytes = needed;
+    if (blocks > INT_MAX || bytes < needed) return launch.refuse(refusal::invalid_value);
+    if (storage != nullptr)
+      launch(short_rows_kernel<Problem>, block_shape{short_rows<Problem>::threads, 0},
+             launch_grid{static_cast<std::uint64_t>(blocks)}, problem, items,
+             static_cast<int>(own.length));
+    return launch.status();
   }
   template <class Block, class Problem, class Launch>
   static typename Launch::status_type
