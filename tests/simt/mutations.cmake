@@ -507,6 +507,8 @@ mutations_of(races_selection.cpp)
 mutation("items overwritten that another lane has not read" DELETE room-reuse)
 mutation("results stored before every lane has put its own" DELETE room-results)
 mutation("a full room that does not wrap" VALUE room-wraps "end <= RoomBytes" "end > 0")
+mutation("a vector of kept items stored where it is not aligned" VALUE room-vectors "at % unit == 0" "true")
+mutation("a vector stored of which not all items are kept" VALUE room-all "which == (1u << E) - 1" "which != 0")
 mutation("two kept items in one place" REPLACE next-place "at + size" "at")
 mutation("kept items behind the places of their lane"
          VALUE kept-before "through[w] - counts_[w]" "through[w]")

@@ -363,7 +363,7 @@ private:
     const typename scan_of_tile::source input(own);
     const bool is_fast = input.aligned() && extent.valid == shape::tile_elements &&
                          (!scan_of_tile::vectors || scan_of_tile::as_vectors(own));
-    if constexpr (PrefetchDistance > 0) prefetch_ahead(piece);
+    if constexpr (PrefetchDistance > 0) prefetch_ahead(input, piece);
     const bool draws = is_last && simt::thread_index() == 0;
     unsigned drawn = 0;
     scan_of_tile::template run<code_for::both>(own, state_.of_segment(unit - piece.tile), input,
@@ -376,13 +376,12 @@ private:
 
   /// Prefetches what another block will scan soon, as a rule: the tile that lies PrefetchDistance
   /// tiles further in memory, in this segment or in one behind it.
-  LOOKBACK_DEVICE void prefetch_ahead(const whole_tile &piece) const {
-    const std::int64_t own_end = end_of_items(piece.segment),
-                       end = own_end < shared_.last_end ? shared_.last_end : own_end,
-                       ahead = segments_.begin(piece.segment) +
-                               (std::int64_t{piece.tile} + PrefetchDistance) * shape::tile_elements;
-    if (ahead + shape::tile_elements <= end)
-      typename scan_of_tile::source(problem_at(ahead, 0, shape::tile_elements)).prefetch(0);
+  LOOKBACK_DEVICE void prefetch_ahead(const typename scan_of_tile::source &input,
+                                      const whole_tile &piece) const {
+    const std::int64_t tiles = std::int64_t{piece.tile} + PrefetchDistance + 1,
+                       ahead_end = segments_.begin(piece.segment) + tiles * shape::tile_elements;
+    if (ahead_end <= shared_.last_end || ahead_end <= end_of_items(piece.segment))
+      input.prefetch(piece.tile + PrefetchDistance);
   }
 
   /// Items of a segment as a problem of its own.

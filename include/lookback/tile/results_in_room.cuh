@@ -31,6 +31,13 @@ public:
   LOOKBACK_DEVICE void put(const lane_vector<Stored, E> &results, unsigned which,
                            unsigned rank) const {
     unsigned at = skip_ + rank * size;
+    // Small items that are all chosen: one store for E of them. (H200, all of 2^14 to 2^20 i8
+    // selected: 14 to 18 % less time.)
+    if constexpr (!Reversed && lane_vector<Stored, E>::packed && E * size == unit && size <= 2) {
+      const bool fit = at % unit == 0;         // mutant: room-vectors
+      const bool all = which == (1u << E) - 1; // mutant: room-all
+      if (fit && all) return simt::store_shared<unit>(place(at), results.words);
+    }
     LOOKBACK_UNROLL
     for (int k = 0; k < E; ++k)
       if ((which >> k & 1) != 0) {
