@@ -102,6 +102,7 @@ public:
   LOOKBACK_DEVICE void scan() {
     const int first = segment_start(0), share = (slots_.end - first + Warps - 1) / Warps,
               from = first + simt::warp_index() * share, end = segment_start(from + share);
+    prefetch(first);
     place next{segment_start(from), 0};
     unsigned loaded = 0; // steps
     for (int i = 0; i < ring; ++i) fetch(loaded, next, end);
@@ -116,6 +117,20 @@ public:
   }
 
 private:
+  /// Prefetches the items from the segment in slot `first` on, as if no items lay between segments.
+  /// The ring has room for half of them. (Shares of a copy's speed, H200, 2^27 elements in segments
+  /// of 64, without and with this: f32 0.77 and 0.80, f64 0.78 and 0.79.)
+  LOOKBACK_DEVICE void prefetch(int first) const {
+    using iterator = std::decay_t<decltype(problem_.input)>;
+    if constexpr (can_move_as_vectors<item, iterator> && !counts_from_end<iterator>) {
+      constexpr int line = 128;
+      const int at = simt::thread_index() * line;
+      if (at >= (slots_.end - first) * vector_bytes) return;
+      const auto input = problem_.input + static_cast<std::ptrdiff_t>(shared_.begins[first]);
+      simt::prefetch(reinterpret_cast<const unsigned char *>(address_of(input)) + at);
+    }
+  }
+
   /// A slot, and that of the last segment that begins there or before.
   struct place {
     int slot, head;
