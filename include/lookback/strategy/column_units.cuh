@@ -149,8 +149,8 @@ class column_units {
       std::conditional_t<Direct, direct_columns<Problem, Threads>, column_tile<Problem, Threads>>;
   using carry = column_carry<Problem, Threads, Section>;
   static constexpr int row_elements = sizes::row_elements;
-  /// Units. (Shares of a copy's speed, H200, i32, without and with 33, 66, 132 and 264: 65536 x 1024
-  /// 0.64, 0.65, 0.69, 0.71 and 0.67; 4194304 x 16 0.55, 0.56, 0.58, 0.59 and 0.55.)
+  /// Units. (Shares of a copy's speed, H200, i32, without and with 33, 66, 132 and 264: 65536 x
+  /// 1024 0.64, 0.65, 0.69, 0.71 and 0.67; 4194304 x 16 0.55, 0.56, 0.58, 0.59 and 0.55.)
   static constexpr unsigned prefetch_distance = 132;
   static constexpr bool prefetches =
       Carries && std::is_pointer<typename Problem::input_type>::value;
