@@ -179,18 +179,14 @@ def judged(title, outcomes):
                left=len(head))
 
 
-def gpu_section(title, file, floor=None):
-    """With the rows of `floor`, also what a scan that took no longer than the floor would reach."""
-    if not (RESULTS / file).exists():
-        return
+def gpu_section(title, file, floor):
+    """And what a scan would reach that took no longer than the rows of `floor`."""
     times = comparison(title, file)
-    if floor:
-        subsection("Geometric means over the grid of sums", *grid_means(times, floor), left=1)
+    subsection("Geometric means over the grid of sums", *grid_means(times, floor), left=1)
     subsection("Share of memcpy's speed by bytes read and written",
                *shares_by_bytes(times, bytes_moved(RESULTS / file)), left=1)
-    judged("Targets" if floor else "Targets for the H200", targets.judge(times))
-    if floor:
-        judged("Targets, if sums took the floor's time", targets.judge(times, floor))
+    judged("Targets", targets.judge(times))
+    judged("Targets, if sums took the floor's time", targets.judge(times, floor))
     for picture in beside(file, "_segments.png"):
         print(f"### Segmented sums\n\n![Speed of segmented sums as a share of memcpy's, lookback and "
               f"CUB, by the length of the segments](results/{picture.name})\n")
@@ -279,7 +275,6 @@ def page():
              [[f"[{name}](results/{name})", row["commit"], row["machine"], row["software"]]
               for name, row in provenance().items()], left=4)
         gpu_section("The comparison on an H200", "h200.csv", RESULTS / "h200_floor.csv")
-        gpu_section("The comparison on an H100", "h100.csv")
         floor_section("h200_floor.csv")
         older_section("h200_compute_80.csv")
         ladder_section("h200_ladder.csv")
