@@ -44,8 +44,10 @@ inline namespace LOOKBACK_ABI {
 /// - *Initial value*: a value that the host knows, no lookback::FutureValue. Every line starts from
 ///   it.
 /// - *Stream behaviour*: the scan is enqueued on `stream`: rows of up to two rows of the tree as by
-///   lookback::DeviceSegmentedScan, or as one kernel if they have no gaps; all other lines as up to
-///   two kernels. Nothing is allocated, nothing synchronises, and the stream may be captured.
+///   lookback::DeviceSegmentedScan, or as one kernel if they are contiguous, aligned to 16 bytes,
+///   of at most one row of the tree, and of a size that is a multiple or a divisor of 16 bytes; all
+///   other lines as up to two kernels. Nothing is allocated, nothing synchronises, and the stream
+///   may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` for negative pitches, for output pitches that do not nest
 ///   (that along the axis must be at least inner, and the outer one at least the span of a line, or
 ///   the same with both exchanged), for lines that span more than 2^63 - 1 elements, and for

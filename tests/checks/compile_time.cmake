@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # cmake -D NVCC=<nvcc> -D INCLUDE=<include/> -D WORK=<directory> [-D ONLY=<name>] -P compile_time.cmake
-# Compiles one call of lookback's and the same call of CUB's or Thrust's, both at a time, and fails
+# Compiles one call of lookback's and the same call of CUB's or Thrust's, both at the same time, and fails
 # if lookback's least time is above a limit times the other's. Times are the processor's. Other work
 # beside them still counts: one and the same compilation has taken 13 to 19 s, and a ratio of 1.25
-# has grown to 1.34. So CTest runs this alone, and the two have the same company: each other. Noise
+# has grown to 1.34. So CTest runs this alone, and what is left slows both. Noise
 # only adds time, so after five rounds there are more, up to twelve, while the least times are above
 # the limit.
 cmake_minimum_required(VERSION 3.25)
@@ -11,7 +11,7 @@ set(rounds 5)
 set(rounds_at_most 12)
 
 # The shell's own times come first, then those of what it ran.
-set(timed [[source=$1 && shift && "$@" -c $source.cu -o $source.o && times >$source.times]])
+set(timed [[source=$1 && shift && "$@" -c "$source.cu" -o "$source.o" && times >"$source.times"]])
 
 # compile(source_a source_b): compiles both; the compilers' times are in <source>.times.
 function(compile)

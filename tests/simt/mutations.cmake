@@ -600,6 +600,8 @@ mutation("short rows of one network" VALUE short-line "vector_ >= distance"
          "simt::lane_index() >= distance")
 mutation("short rows of a vector scanned as one" VALUE short-begin "at == 0" "k == 0")
 mutation("gaps between short rows forgotten" VALUE short-gaps "no_gaps" "true")
+mutation("vectors of short rows loaded from where none may be"
+         VALUE short-input "moves_as_vectors<item, E>(problem.input)" "true")
 mutation("vectors of short rows stored where none may go"
          VALUE short-aligned "moves_as_vectors<stored, E>(problem.sink.output)" "true")
 

@@ -40,7 +40,7 @@ void reduce_runs(std::uint64_t count, std::size_t tiles, Run run) {
       if (i + 1 == n || !same_octave{}(all.keys[i], all.keys[i + 1]))
         reductions.push_back(all.inclusive[i]);
     }
-    const bare_input<key> keys(all.keys, one.random() % 2 * any_shift<key>(one));
+    const bare_input<key> keys(all.keys, one.random() % 2 == 0 ? 0 : any_shift<key>(one));
     guarded_buffer<T> values(n, one.random() % 2, make_interval<T>({77, 78}));
     std::copy(all.values.begin(), all.values.end(), values.data());
     const T filler = make_interval<T>({77, 78});

@@ -110,7 +110,7 @@ void select_trials(std::uint64_t count, std::size_t tiles, Select select) {
     const unsigned share = shares[one.random() % 5];
     const selection_trial<T> given(one, n, share, one.random() % 2 == 0 ? 1 : 40);
     // Results pass through shared memory only if the input is aligned.
-    const std::size_t from = one.random() % 2 * any_shift<T>(one),
+    const std::size_t from = one.random() % 2 == 0 ? 0 : any_shift<T>(one),
                       to = one.random() % 4 != 0 ? any_shift<T>(one) : 0;
     const bool may_overwrite =
         given.how == selected_by::predicate || given.how == selected_by::runs;

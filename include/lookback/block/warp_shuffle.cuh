@@ -177,8 +177,8 @@ warp_inclusive_scan(uninitialized_array<run_prefix<T>, Count> &prefixes, Valid v
     if (lane < valid(i)) prefixes[i].runs = runs[i];
 }
 
-/// The same for numbers of items that are fewer than 2^32 in all lanes together: a group of tiles
-/// has no more.
+/// The same for numbers of items whose sum over all lanes is below 2^32, as it is for a group of
+/// tiles.
 template <int Count, class Valid>
 LOOKBACK_DEVICE void warp_inclusive_scan(uninitialized_array<tally, Count> &values, Valid valid,
                                          plus &, lane_exchange<tally> &) {
@@ -224,7 +224,7 @@ warp_reduce(uninitialized_array<T, Count> &values, Valid valid, plus &, lane_exc
     construct(values[i], static_cast<T>(simt::add_lanes(
                              lane < valid(i) ? static_cast<unsigned>(values[i]) : 0u)));
 }
-/// The same for numbers of items, as few as above.
+/// The same for numbers of items, with the same limit.
 template <int Count, class Valid>
 LOOKBACK_DEVICE void warp_reduce(uninitialized_array<tally, Count> &values, Valid valid, plus &,
                                  lane_exchange<tally> &) {

@@ -135,7 +135,7 @@ private:
 using column_scans = column_strategy<measured_tuning, 256, 1024, 128>;
 
 /// Rows: of up to a tile by a few warps each, from registers; longer ones by a block for each tile;
-/// of up to one row of the tree by lanes, if they have no gaps; others of up to two as segments
+/// of up to one row of the tree by lanes, if short_rows::fits(); others of up to two as segments
 /// whose offsets are computed. One row alone, of at least `AloneTiles` tiles, is scanned by the
 /// strategy `Alone`. `Band`: rows whose tiles alternate.
 template <class Rows, std::int64_t Band, class Alone, std::int64_t AloneTiles, class Segmented>

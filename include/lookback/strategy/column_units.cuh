@@ -47,7 +47,7 @@ struct column_layout {
   std::int64_t strips;        // of the array
   std::int64_t steps;         // units of a strip
   std::int64_t band;          // strips
-  int prefetch_step;          // lines
+  int prefetch_step;          // elements of a column from one prefetch to the next
   std::int64_t tiles, groups; // of a line
   std::int64_t units;
 
@@ -149,8 +149,9 @@ class column_units {
       std::conditional_t<Direct, direct_columns<Problem, Threads>, column_tile<Problem, Threads>>;
   using carry = column_carry<Problem, Threads, Section>;
   static constexpr int row_elements = sizes::row_elements;
-  /// Units. (Shares of a copy's speed, H200, i32, without and with 33, 66, 132 and 264: 65536 x
-  /// 1024 0.64, 0.65, 0.69, 0.71 and 0.67; 4194304 x 16 0.55, 0.56, 0.58, 0.59 and 0.55.)
+  /// Units: as many as an H200 has multiprocessors. (Shares of a copy's speed there, i32, without
+  /// and with 33, 66, 132 and 264: 65536 x 1024 0.64, 0.65, 0.69, 0.71 and 0.67; 4194304 x 16 0.55,
+  /// 0.56, 0.58, 0.59 and 0.55.)
   static constexpr unsigned prefetch_distance = 132;
   static constexpr bool prefetches =
       Carries && std::is_pointer<typename Problem::input_type>::value;
@@ -201,7 +202,7 @@ private:
     const auto row_step = [&](const column_places &places) {
       return layout_.one_row ? places.outer : places.line * row_elements;
     };
-    // Before the loads: registers that wait for elements would be spilled.
+    // Before the loads are issued: later, registers that wait for elements would be spilled.
     if constexpr (prefetches)
       if (simt::thread_index() == simt::warp_threads) block.ahead = stretch_ahead(block.unit);
     own.load(here, row_step(layout_.input), layout_.input.line);
@@ -243,7 +244,8 @@ private:
     const column_unit ahead = find(unit + prefetch_distance, step);
     return {ahead.input, (ahead.rows - 1) * row_elements + ahead.last_items};
   }
-  /// Prefetches the lines of such a unit: one element of every 128 bytes that they have.
+  /// Prefetches the first element of every row of memory in the unit, or one for each 128 bytes
+  /// where rows are narrower. Of a row in several cache lines, only the first is prefetched.
   LOOKBACK_DEVICE void prefetch(const column_stretch &ahead) const {
     const auto first = problem_.input + static_cast<std::ptrdiff_t>(ahead.first);
     const int step = layout_.prefetch_step;

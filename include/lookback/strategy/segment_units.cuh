@@ -374,8 +374,8 @@ private:
     if (draws) units.keep(drawn);
   }
 
-  /// Prefetches what another block will scan soon, as a rule: the tile that lies PrefetchDistance
-  /// tiles further in memory, in this segment or in one behind it.
+  /// Prefetches the tile that lies PrefetchDistance tiles further on in memory, of this segment or
+  /// of a later one. Usually, another block scans it soon.
   LOOKBACK_DEVICE void prefetch_ahead(const typename scan_of_tile::source &input,
                                       const whole_tile &piece) const {
     const std::int64_t tiles = std::int64_t{piece.tile} + PrefetchDistance + 1,
@@ -405,7 +405,8 @@ private:
 
 /// The block of the kernel: the warps of the look-back.
 ///
-/// A tile prefetches one that is as far away as the GPU has multiprocessors. Shares of a copy's
+/// A tile prefetches one that is as many tiles away as the GPU has multiprocessors: half of the
+/// look-back's distance. Shares of a copy's
 /// speed (H200, 2^27 f32 in segments of 65536 and of 2^20, cold L2): 0.72 and 0.64 without a
 /// prefetch beyond the segment's end; 0.76 and 0.68 with a distance of 33 tiles, 0.77 and 0.70 with
 /// 132. On an H100, 264 tiles were slower (segments of 4096: 0.87 instead of 0.91).

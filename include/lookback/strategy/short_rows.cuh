@@ -25,7 +25,8 @@ class short_rows {
 
 public:
   static constexpr int threads = 128;
-  /// Elements are vectors of memory, and eight accumulators of a lane are few registers.
+  /// Vectors can be loaded and stored whole, and the eight accumulators of a lane (two for each
+  /// row) take few registers.
   static constexpr bool possible = exchange_of<T> == exchange_by::shuffle && sizeof(T) <= 16 &&
                                    can_move_as_vectors<item, typename Problem::input_type> &&
                                    has_vectors<Problem> && lane_vector<item, E>::packed &&
@@ -34,7 +35,7 @@ public:
   /// Whether lines have such a length, and the arrays are aligned to vectors.
   static bool fits(const Problem &problem, std::int64_t length) {
     return length <= Problem::shape::row_elements && (length % E == 0 || E % length == 0) &&
-           moves_as_vectors<item, E>(problem.input) &&
+           moves_as_vectors<item, E>(problem.input) &&       // mutant: short-input
            moves_as_vectors<stored, E>(problem.sink.output); // mutant: short-aligned
   }
   /// Blocks for `items` elements.
@@ -93,7 +94,8 @@ private:
     if constexpr (Problem::initial_type::exists) prefix.set(static_cast<T>(problem_.initial.value));
     return prefix;
   }
-  /// The network of every line over its vectors: that of the tree, as far as the line goes.
+  /// The Kogge-Stone network over the vectors of each line: the first steps of the tree's network
+  /// for a row.
   LOOKBACK_DEVICE void combine(const lane_vector<item, E> (&loaded)[rows],
                                uninitialized_array<T, rows> &before) {
     typename lane_exchange<T>::storage nothing;

@@ -117,9 +117,10 @@ public:
   }
 
 private:
-  /// Prefetches the items from the segment in slot `first` on, as if no items lay between segments.
-  /// The ring has room for half of them. (Shares of a copy's speed, H200, 2^27 elements in segments
-  /// of 64, without and with this: f32 0.77 and 0.80, f64 0.78 and 0.79.)
+  /// Prefetches the items of all segments in the unit, on the assumption that they are contiguous
+  /// in memory, beginning with the segment in slot `first`. The ring holds only half of them.
+  /// (Shares of a copy's speed, H200, 2^27 elements in segments of 64, without and with this: f32
+  /// 0.77 and 0.80, f64 0.78 and 0.79.)
   LOOKBACK_DEVICE void prefetch(int first) const {
     using iterator = std::decay_t<decltype(problem_.input)>;
     if constexpr (can_move_as_vectors<item, iterator> && !counts_from_end<iterator>) {
