@@ -30,7 +30,7 @@ struct column_block {
   unsigned unit;
   column_unit here;
   column_step step;
-  column_stretch ahead;
+  column_stretch ahead; // of the unit to prefetch
 };
 
 /// The lines, and how they are divided into units.

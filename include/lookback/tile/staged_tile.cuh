@@ -91,6 +91,7 @@ public:
   /// threads of the first `Warps` warps.
   template <bool KnownAligned>
   LOOKBACK_DEVICE void fetch(unsigned char *stage, unsigned tile, int valid) const {
+    // The element before a tile is in one granule.
     constexpr bool leads_fit = !staged::reads_before || element_bytes<arrays - 1> <= granule;
     fetch_share<KnownAligned && !from_end && leads_fit>(stage, tile, valid, simt::warp_index());
   }
