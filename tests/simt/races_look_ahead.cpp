@@ -128,10 +128,11 @@ TEST_CASE("participants of two parts: there is one, and all agree") {
                                   while (simt::time_now() - begin < answer_time) simt::back_off();
                                   roll.answer(simt::block_index(), core::presence::present);
                                 }
-                                if (warp > 0) core::settle(roll, 10, here, warp - 1, 2);
+                                if (warp > 0) core::settle(roll, blocks, 10, here, warp - 1, 2);
                                 simt::synchronize_block();
                                 if (simt::thread_index() == 0)
-                                  places[simt::block_index()] = here.place_of(simt::block_index());
+                                  places[simt::block_index()] =
+                                      here.place_of(simt::block_index(), blocks);
                               }};
     settling.resident = 1;
     emulator::run(one.schedule, {settling});

@@ -28,15 +28,16 @@ struct participant {
 /// for each lane of the warp that waits for them.
 class participants {
 public:
-  /// Waits until each of the blocks 32 part to 32 part + 31 of the launch has answered or is
-  /// excluded, as those are that have not started within `patience` nanoseconds. Called by a full
-  /// warp.
-  LOOKBACK_DEVICE void wait_for(const roll_call<> &roll, unsigned part, std::uint64_t patience) {
+  /// Waits until each of the blocks 32 part to 32 part + 31, of the first `all` of the launch, has
+  /// answered or is excluded, as those are that have not started within `patience` nanoseconds.
+  /// Called by a full warp.
+  LOOKBACK_DEVICE void wait_for(const roll_call<> &roll, unsigned all, unsigned part,
+                                std::uint64_t patience) {
     const unsigned block = part * simt::warp_threads + static_cast<unsigned>(simt::lane_index());
     const std::uint64_t begin = simt::time_now();
     for (simt::spin_bound bound;; bound.count("answer of block", block)) {
       presence answer = presence::excluded;
-      if (block < simt::block_count()) answer = roll.read(block);
+      if (block < all) answer = roll.read(block);
       const unsigned here = simt::ballot(answer == presence::present);
       const bool is_open = answer < presence::present; // mutant: answer-open
       if (simt::ballot(is_open) == 0) {
@@ -47,10 +48,11 @@ public:
         roll.exclude(block);
     }
   }
-  /// Called after a barrier of the block that follows wait_for() of all parts.
-  LOOKBACK_DEVICE participant place_of(unsigned block) const {
+  /// Among the first `all` blocks. Called after a barrier of the block that follows wait_for() of
+  /// all parts.
+  LOOKBACK_DEVICE participant place_of(unsigned block, unsigned all) const {
     participant place{participant::nowhere, 0};
-    for (unsigned part = 0; part * simt::warp_threads < simt::block_count(); ++part) {
+    for (unsigned part = 0; part * simt::warp_threads < all; ++part) {
       const unsigned here = here_[part], first = part * simt::warp_threads;
       if (block >= first && block - first < simt::warp_threads &&
           (here >> (block - first) & 1) != 0)
@@ -72,13 +74,14 @@ private:
   unsigned here_[participants_at_most / simt::warp_threads];
 };
 
-/// Settles which blocks of the launch take part. Called by `turns` warps of each block, which share
-/// the parts out: `turn` is 0 to turns - 1. All must have returned before place_of() is called.
-LOOKBACK_DEVICE void settle(const roll_call<> &roll, std::uint64_t patience, participants &here,
-                            int turn, int turns) {
-  for (auto part = static_cast<unsigned>(turn); part * simt::warp_threads < simt::block_count();
+/// Settles which of the first `all` blocks of the launch take part. Called by `turns` warps of each
+/// of these, which share the parts out: `turn` is 0 to turns - 1. All must have returned before
+/// place_of() is called.
+LOOKBACK_DEVICE void settle(const roll_call<> &roll, unsigned all, std::uint64_t patience,
+                            participants &here, int turn, int turns) {
+  for (auto part = static_cast<unsigned>(turn); part * simt::warp_threads < all;
        part += static_cast<unsigned>(turns))
-    here.wait_for(roll, part, patience);
+    here.wait_for(roll, all, part, patience);
 }
 
 } // namespace detail

@@ -391,7 +391,16 @@ public:
   /// The loop replaces the rest.
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE bool answer(unsigned block, presence first) const {
-    std::uint64_t before = Memory::max_relaxed(answers_ + block, word(first));
+    return end_answer(block, first, begin_answer(block, first));
+  }
+  /// The same in two steps, for a block that does something else until the old content is there.
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE std::uint64_t begin_answer(unsigned block, presence first) const {
+    return Memory::max_relaxed(answers_ + block, word(first));
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE bool end_answer(unsigned block, presence first,
+                                              std::uint64_t before) const {
     while (before > word(presence::excluded)) { // mutant: answer-kept
       const std::uint64_t expected = before;
       before = Memory::compare_exchange_relaxed(answers_ + block, expected, word(first));
