@@ -502,6 +502,9 @@ LOOKBACK_DEVICE void scan_few(const Problem &problem,
   constexpr int warps = few::value.warps;
   const int warp = simt::warp_index();
   if (simt::block_index() >= tiles) return;
+  // Until the blocks have settled, each supposes that it will scan the tile of its index.
+  if (warp < warps && simt::block_index() + 1 < tiles)
+    typename few::wave::scan::source(problem).prefetch(simt::block_index());
   if (!HasAnswered && warp == 1 && simt::lane_index() == 0)
     answer_call(problem, roll, shared.tile.carry.initial[0]);
   if (warp > 0)
