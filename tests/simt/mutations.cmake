@@ -589,7 +589,7 @@ mutation("a vector read behind the end of its line" VALUE line-items "left" "lef
 mutation("tiles of lines drawn before their counter is cleared" DELETE line-previous)
 mutation("the prefixes of columns read before they are there" DELETE column-prefixes)
 mutation("a column's status word taken for ready"
-         VALUE column-ready "(first + i * distance >= count || seen[i].ready())" "true")
+         VALUE column-ready "(first + i * distance >= all || seen[i].ready())" "true")
 mutation("a group's prefix taken for ready" DELETE column-prefix-found)
 mutation("a column's status word not cleared for the next round" DELETE clear-row)
 mutation("units of columns drawn before their counter is cleared" DELETE column-previous)

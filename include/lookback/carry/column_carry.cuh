@@ -83,19 +83,18 @@ public:
         state_.row_aggregates.publish(state_type::row_word(step.unit, pairs_, own.pair()),
                                       own.aggregate());
     }
-    gather_rows(step, own);
-    if (follows && !step.ends_tile) gather_tiles(step, own);
+    const bool finds_outer = follows && own.is_second() && own.row() == 0 && column < step.columns;
+    gather(step, own, step.row, follows && !step.ends_tile ? group_position(step) : 0);
     simt::synchronize_block(); // mutant: column-rows
     if (step.ends_tile) {
       if (leads && own.row() == 0) publish_tile(step, column);
-      if (follows) gather_tiles(step, own);
+      if (follows) gather(step, own, 0, group_position(step));
       simt::synchronize_block(); // mutant: column-tiles
     }
     if (leads && row > 0)
       construct(own.prefix(own.row(), column), network_value(row_values_, column, row)); // R
-    if (follows && own.is_second() && own.row() == 0 && column < step.columns)
-      construct(outer_[column * values], tile_prefix(step, column)); // G . T
-    simt::synchronize_block();                                       // mutant: column-prefixes
+    if (finds_outer) construct(outer_[column * values], tile_prefix(step, column));      // G . T
+    simt::synchronize_block(); // mutant: column-prefixes
   }
   /// (G . T) . R of a row of the unit, after find_prefixes().
   LOOKBACK_DEVICE maybe<T> prefix(const column_step &step, const tile &own, int row, int column) {
@@ -116,54 +115,53 @@ private:
     return static_cast<std::size_t>(first + i * width_ + column);
   }
 
-  /// Waits for `count` words of each of the unit's columns, of which the i-th is `at(i, column)`,
-  /// and keeps their values in `to`, (width, values). A thread has one column, and all loads of
-  /// a batch are in flight at once.
-  template <class At>
-  LOOKBACK_DEVICE void gather(const tile_status<T> &words, const tile &own, int columns, int count,
-                              T *to, const char *name, At at) const {
+  /// Waits for the aggregates of the first `rows` rows of the unit's tile, from the words of earlier
+  /// units, and of the first `tiles` tiles of its group, and keeps them in shared memory. A thread
+  /// has one column, and all loads of a batch are in flight at once.
+  LOOKBACK_DEVICE void gather(const column_step &step, const tile &own, int rows, int tiles) const {
     constexpr int at_once = sizeof(T) <= 8 ? 4 : 2;
-    const int column = own.column(), distance = own.threads() * rows_,
+    const int column = own.column(), distance = own.threads() * rows_, all = rows + tiles,
               begin = own.index() * rows_ + own.row();
-    if (column >= columns || begin >= distance) return;
-    for (int first = begin; first < count; first += at_once * distance) {
+    if (column >= step.columns || begin >= distance) return;
+    for (int first = begin; first < all; first += at_once * distance) {
       typename tile_status<T>::reading seen[at_once];
       bool ready = false;
       for (simt::spin_bound bound;;) {
         ready = true;
         LOOKBACK_UNROLL
-        for (int i = 0; i < at_once; ++i)
-          if (first + i * distance < count) seen[i] = words.read(at(first + i * distance, column));
+        for (int i = 0; i < at_once; ++i) {
+          const int at = first + i * distance;
+          if (at < rows)
+            seen[i] = state_.row_aggregates.read(row_word(step, at, column));
+          else if (at < all)
+            seen[i] = state_.tile_aggregates.read(tile_word(step, at - rows, column));
+        }
         LOOKBACK_UNROLL
         for (int i = 0; i < at_once; ++i)
-          ready =
-              ready && (first + i * distance >= count || seen[i].ready()); // mutant: column-ready
+          ready = ready && (first + i * distance >= all || seen[i].ready()); // mutant: column-ready
         if (ready) break;
-        bound.count(name, at(first, column));
+        bound.count("aggregates of column", static_cast<std::size_t>(column));
         simt::back_off();
       }
       LOOKBACK_UNROLL
-      for (int i = 0; i < at_once; ++i)
-        if (first + i * distance < count)
-          construct(to[column * values + first + i * distance], seen[i].value());
+      for (int i = 0; i < at_once; ++i) {
+        const int at = first + i * distance;
+        if (at < all)
+          construct(row_values_[column * values + (at < rows ? at : tile_rows + at - rows)],
+                    seen[i].value());
+      }
     }
   }
-  /// The aggregates of the rows before the unit, from the words of earlier units of the tile.
-  LOOKBACK_DEVICE void gather_rows(const column_step &step, const tile &own) const {
-    const int shift = simt::highest_bit(static_cast<unsigned>(rows_)); // a power of two
-    const int before = step.row >> shift;                              // units
-    gather(state_.row_aggregates, own, step.columns, step.row, row_values_, "aggregate of row",
-           [&](int row, int column) {
-             const auto back = static_cast<unsigned>(before - (row >> shift));
-             return state_type::row_word(step.unit - back * step.stride, pairs_,
-                                         (row & (rows_ - 1)) * width_ + column);
-           });
+  /// The word of row `row` of the unit's tile, which is before the unit.
+  LOOKBACK_DEVICE std::size_t row_word(const column_step &step, int row, int column) const {
+    const int shift = simt::highest_bit(static_cast<unsigned>(rows_)), // a power of two
+        units = (step.row >> shift) - (row >> shift);
+    return state_type::row_word(step.unit - static_cast<unsigned>(units) * step.stride, pairs_,
+                                (row & (rows_ - 1)) * width_ + column);
   }
-  LOOKBACK_DEVICE void gather_tiles(const column_step &step, const tile &own) const {
-    const int tiles = group_position(step);
-    const std::int64_t first = step.tile - tiles;
-    gather(state_.tile_aggregates, own, step.columns, tiles, tile_values_, "aggregate of tile",
-           [&](int tile, int column) { return word(step.first_tile, first + tile, column); });
+  /// The word of tile `tile` of the unit's group.
+  LOOKBACK_DEVICE std::size_t tile_word(const column_step &step, int tile, int column) const {
+    return word(step.first_tile, step.tile - group_position(step) + tile, column);
   }
   /// The unit completes its tile, whose aggregate is also needed if it completes the group.
   LOOKBACK_DEVICE void publish_tile(const column_step &step, int column) {
