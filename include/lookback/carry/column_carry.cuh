@@ -115,9 +115,9 @@ private:
     return static_cast<std::size_t>(first + i * width_ + column);
   }
 
-  /// Waits for the aggregates of the first `rows` rows of the unit's tile, from the words of earlier
-  /// units, and of the first `tiles` tiles of its group, and keeps them in shared memory. A thread
-  /// has one column, and all loads of a batch are in flight at once.
+  /// Waits for the aggregates of the first `rows` rows of the unit's tile, which are those of
+  /// earlier units, and of the first `tiles` tiles of its group. Keeps them in shared memory. A
+  /// thread has one column, and all loads of a batch are in flight at once.
   LOOKBACK_DEVICE void gather(const column_step &step, const tile &own, int rows, int tiles) const {
     constexpr int at_once = sizeof(T) <= 8 ? 4 : 2;
     const int column = own.column(), distance = own.threads() * rows_, all = rows + tiles,
