@@ -73,7 +73,7 @@ struct segmented_strategy {
     constexpr std::uint64_t blocks = block::template of<typename Rows::template at<0>>::resident;
     launch(kernel, launch.template shape<block>(kernel),
            launch_grid{launch.multiprocessors() * blocks}, problem, segments,
-           segment_batches{own.slots, batches}, own.units.state);
+           segment_batches{own.slots, batches}, own.units.state, own.units.next_unit);
     return launch.status();
   }
 
@@ -98,14 +98,14 @@ private:
     const std::uint64_t wanted = static_cast<std::uint64_t>(batches) / warps + 16;
     const block_shape block{Rows::prepare_threads, 0};
     const launch_grid grid{wanted < blocks_at_most ? wanted : blocks_at_most};
-    constexpr int E = Problem::shape::vector_elements;
+    using parts = parts_of<typename Problem::shape>;
     if constexpr (known_segments<Segments>::on_device)
-      launch(measure_actual_batches_kernel<E, typename known_segments<Segments>::type,
+      launch(measure_actual_batches_kernel<parts, typename known_segments<Segments>::type,
                                            typename known_segments<Segments>::number>,
              block, grid, segments, own.entries, own.slots, own.units.zeroed,
              own.units.zeroed_words);
     else
-      launch(measure_batches_kernel<E, Segments>, block, grid, segments, batches, own.slots,
+      launch(measure_batches_kernel<parts, Segments>, block, grid, segments, batches, own.slots,
              own.units.zeroed, own.units.zeroed_words);
   }
 };

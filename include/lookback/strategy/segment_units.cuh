@@ -12,6 +12,10 @@
 // status words in a ring (carry/ring_state.cuh), since the host does not know how many there are.
 // The other segments of a unit are scanned together (tile/packed_segments.cuh).
 #pragma once
+#ifndef SEG_OF
+#define SEG_OF 2
+#define SEG_PACKED 1
+#endif
 
 #include <lookback/carry/prepare_state.cuh>
 #include <lookback/carry/ring_state.cuh>
@@ -24,34 +28,76 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Batches of 32 consecutive segments, and the number of slots before each batch.
+/// How the items of segments are divided into work, by the sizes of their tree: E elements a vector,
+/// and TileElements a tile. A segment is long if it has more vectors than half a tile.
+template <int E, int TileElements>
+struct segment_parts {
+  template <class Number>
+  LOOKBACK_DEVICE static bool is_long(Number items) {
+    return items > TileElements / 2;
+  }
+  /// Slots of a segment of `items` items. One of a long segment: it bounds the number of segments
+  /// that a unit has to look at, as one of an empty segment does.
+  template <class Number>
+  LOOKBACK_DEVICE static unsigned slots(Number items) {
+    return items == 0 || is_long(items) ? 1 : static_cast<unsigned>(items - 1) / E + 1;
+  }
+  /// Tiles of a segment of `items` items: none of one that is not long.
+  template <class Number>
+  LOOKBACK_DEVICE static unsigned tiles(Number items) {
+    return is_long(items) ? static_cast<unsigned>((items - 1) / TileElements) + 1 : 0;
+  }
+};
+
+template <class Shape>
+using parts_of = segment_parts<Shape::vector_elements, Shape::tile_elements>;
+
+/// Numbers of slots and of tiles in one word, so that one scan sums both: less than 2^38 slots and
+/// 2^26 tiles, which are more than the memory of a GPU holds.
+struct slots_and_tiles {
+  static constexpr int slot_bits = 38;
+  LOOKBACK_DEVICE static std::uint64_t word(unsigned slots, unsigned tiles) {
+    return slots | std::uint64_t{tiles} << slot_bits;
+  }
+  struct slots {
+    LOOKBACK_DEVICE static std::uint64_t of(std::uint64_t word) {
+      return word & ((std::uint64_t{1} << slot_bits) - 1);
+    }
+  };
+  struct tiles {
+    LOOKBACK_DEVICE static std::uint64_t of(std::uint64_t word) { return word >> slot_bits; }
+  };
+};
+
+/// Batches of 32 consecutive segments, and the slots and tiles before each batch.
 struct segment_batches {
-  const std::uint64_t *first_slots; // (batches + 1): the last is the number of all slots
+  const std::uint64_t *before; // (batches + 1) slots_and_tiles: the last of all
   std::int64_t count;
 
   static constexpr int segments = simt::warp_threads;
   LOOKBACK_HOST_DEVICE static constexpr std::int64_t of(std::int64_t all) {
     return all / segments + (all % segments != 0);
   }
-  /// Slots of a segment of `items` items, by E of them.
-  template <int E, class Number>
-  LOOKBACK_DEVICE static Number slots(Number items) {
-    return items == 0 ? 1 : (items - 1) / E + 1;
+  /// `Part`: slots or tiles.
+  template <class Part>
+  LOOKBACK_DEVICE std::uint64_t before_batch(std::int64_t batch) const {
+    return Part::of(before[batch]);
   }
 
-  /// The batch of slot `slot`, which exists. Called by a full warp. Looks first at the batch
-  /// `guess` and at distances of 1, 2, 4, ... around it, with one round trip to memory: if the
+  /// The batch of slot or tile `wanted`, which exists. Called by a full warp. Looks first at the
+  /// batch `guess` and at distances of 1, 2, 4, ... around it, with one round trip to memory: if the
   /// guess is right, that is enough.
-  LOOKBACK_DEVICE std::int64_t find(std::uint64_t slot, std::int64_t guess) const {
+  template <class Part>
+  LOOKBACK_DEVICE std::int64_t find(std::uint64_t wanted, std::int64_t guess) const {
     const int lane = simt::lane_index(), middle = simt::warp_threads / 2,
               exponent = lane < middle ? middle - 1 - lane : lane - middle - 1;
     const std::int64_t distance = exponent < 0 ? 0 : std::int64_t{1} << exponent,
-                       wanted = lane < middle ? guess - distance : guess + distance,
-                       watched = wanted < 0       ? 0
-                                 : wanted < count ? wanted
-                                                  : count - 1;
-    const int known =
-        static_cast<int>(simt::count_bits(simt::ballot(first_slots[watched] <= slot)));
+                       near = lane < middle ? guess - distance : guess + distance,
+                       watched = near < 0       ? 0
+                                 : near < count ? near
+                                                : count - 1;
+    const int known = static_cast<int>(
+        simt::count_bits(simt::ballot(before_batch<Part>(watched) <= wanted)));
     const std::int64_t below = simt::broadcast(watched, known > 0 ? known - 1 : 0),
                        above = simt::broadcast(watched, known % simt::warp_threads);
     std::int64_t first = known > 0 ? below : 0,
@@ -59,8 +105,8 @@ struct segment_batches {
     while (left > 1) {
       const std::int64_t step = (left - 1) / simt::warp_threads + 1,
                          mine = simt::lane_index() * step;
-      const unsigned before = simt::ballot(mine < left && first_slots[first + mine] <= slot);
-      const std::int64_t skipped = simt::highest_bit(before) * step;
+      const unsigned smaller = simt::ballot(mine < left && before_batch<Part>(first + mine) <= wanted);
+      const std::int64_t skipped = simt::highest_bit(smaller) * step;
       first += skipped;
       left = left - skipped < step ? left - skipped : step;
     }
@@ -68,18 +114,11 @@ struct segment_batches {
   }
 };
 
-LOOKBACK_DEVICE std::uint64_t sum_of_lanes(std::uint64_t sum) {
-  LOOKBACK_UNROLL
-  for (int distance = 1; distance < simt::warp_threads; distance *= 2)
-    sum += simt::rotate_up(sum, distance);
-  return sum;
-}
-
-/// Writes the number of slots of every batch of segments, and a zero after the last. Clears the
-/// `words` words at `zeroed`. All blocks call.
-template <int E, class Segments>
+/// Writes the numbers of slots and tiles of every batch of segments, and a zero after the last.
+/// Clears the `words` words at `zeroed`. All blocks call.
+template <class Parts, class Segments>
 LOOKBACK_DEVICE void measure_batches(const Segments &segments, std::int64_t batches,
-                                     std::uint64_t *batch_slots, std::uint64_t *zeroed,
+                                     std::uint64_t *of_batches, std::uint64_t *zeroed,
                                      std::size_t words) {
   const int lane = simt::lane_index();
   const std::int64_t threads = std::int64_t{simt::block_count()} * simt::block_threads(),
@@ -89,37 +128,38 @@ LOOKBACK_DEVICE void measure_batches(const Segments &segments, std::int64_t batc
   constexpr int at_once = 4; // batches whose loads overlap
   for (std::int64_t batch = thread / simt::warp_threads * at_once; batch <= batches;
        batch += threads / simt::warp_threads * at_once) {
-    std::uint64_t slots[at_once];
+    unsigned slots[at_once], tiles[at_once];
     LOOKBACK_UNROLL
     for (int i = 0; i < at_once; ++i) {
       const std::int64_t s = (batch + i) * segment_batches::segments + lane;
-      slots[i] = 0;
-      if (s < segments.count()) slots[i] = segment_batches::slots<E>(segments.items(s));
+      slots[i] = tiles[i] = 0;
+      if (s >= segments.count()) continue;
+      const auto items = segments.items(s);
+      slots[i] = Parts::slots(items), tiles[i] = Parts::tiles(items);
     }
     LOOKBACK_UNROLL
     for (int i = 0; i < at_once; ++i) {
-      const bool small = simt::all_of_warp(slots[i] < 1u << 26); // so is the sum
-      const std::uint64_t sum =
-          small ? simt::add_lanes(static_cast<std::uint32_t>(slots[i])) : sum_of_lanes(slots[i]);
-      if (lane == 0 && batch + i <= batches) batch_slots[batch + i] = sum;
+      const std::uint64_t all =
+          slots_and_tiles::word(simt::add_lanes(slots[i]), simt::add_lanes(tiles[i]));
+      if (lane == 0 && batch + i <= batches) of_batches[batch + i] = all;
     }
   }
 }
 
-template <int E, class Segments>
+template <class Parts, class Segments>
 LOOKBACK_KERNEL(prepare_threads_at_most, 1)
 measure_batches_kernel(LOOKBACK_KERNEL_PARAMETER Segments segments, const std::int64_t batches,
-                       std::uint64_t *const batch_slots, std::uint64_t *const zeroed,
+                       std::uint64_t *const of_batches, std::uint64_t *const zeroed,
                        const std::size_t words) {
-  measure_batches<E>(segments, batches, batch_slots, zeroed, words);
+  measure_batches<Parts>(segments, batches, of_batches, zeroed, words);
 }
 
 /// The same for a number of segments that only the device knows. Reports an invalid one, for which
-/// there are none. `*entries` becomes the number of entries of `batch_slots`.
-template <int E, class Segments, class Int>
+/// there are none. `*entries` becomes the number of entries of `of_batches`.
+template <class Parts, class Segments, class Int>
 LOOKBACK_KERNEL(prepare_threads_at_most, 1)
 measure_actual_batches_kernel(LOOKBACK_KERNEL_PARAMETER counted_segments<Segments, Int> counted,
-                              std::int64_t *const entries, std::uint64_t *const batch_slots,
+                              std::int64_t *const entries, std::uint64_t *const of_batches,
                               std::uint64_t *const zeroed, const std::size_t words) {
   auto number = counted.number;
   if (!number.read()) report_count(number); // mutant: segments-report
@@ -127,10 +167,10 @@ measure_actual_batches_kernel(LOOKBACK_KERNEL_PARAMETER counted_segments<Segment
   const std::int64_t batches = segment_batches::of(segments.count());
   if (simt::block_index() == 0 && simt::thread_index() == 0)
     *entries = batches + 1; // mutant: segments-entries
-  measure_batches<E>(segments, batches, batch_slots, zeroed, words);
+  measure_batches<Parts>(segments, batches, of_batches, zeroed, words);
 }
 
-/// A block that scans units.
+/// A block that scans tiles of long segments and units of the others.
 template <class Problem, class Segments, int Warps, unsigned Section, unsigned PrefetchDistance>
 class segment_units {
   using T = typename Problem::accumulator;
@@ -138,51 +178,44 @@ class segment_units {
   using scan_of_tile = tile_scan<Problem, Warps, carry::look_back_in<segment_state>>;
   static constexpr int U = shape::tile_rows * shape::row_vectors;
   using scan_of_packed = packed_segments<Problem, Segments, Warps, U>;
-  using slots = slots_of_block<U>;
+  using unit_slots = slots_of_block<U>;
+  using parts = parts_of<shape>;
+  using slots = slots_and_tiles::slots;
+  using tiles = slots_and_tiles::tiles;
 
-  /// A tile that the whole block scans.
-  struct whole_tile {
-    std::int64_t segment; // -1: none
-    unsigned tile;
+  /// A long segment: its index, its first tile and the one behind its last, of all.
+  struct long_segment {
+    std::int64_t index;
+    unsigned begin, end;
   };
 
-  /// A segment that goes on behind `unit`, a unit of this block, and where its slots begin and end,
-  /// counted from the unit's first slot. Empty at first.
-  struct covering_segment {
-    std::int64_t segment, begin, end;
-    unsigned unit;
-  };
-
-  /// The batch in which a unit of this block began, and the batches a slot from the one before to
-  /// it: where the next one may be.
+  /// The batch in which the last search of this block ended, and the batches a slot (or tile) from
+  /// the one before to it: where the next one may be.
   struct known_batch {
-    std::uint64_t slot;
+    std::uint64_t at;
     std::int64_t batch;
-    float a_slot;
+    float step;
 
     LOOKBACK_DEVICE std::int64_t guess(std::uint64_t next) const {
-      return batch + static_cast<std::int64_t>(static_cast<float>(next - slot) * a_slot);
+      return batch + static_cast<std::int64_t>(static_cast<float>(next - at) * step);
     }
     LOOKBACK_DEVICE void note(std::uint64_t next, std::int64_t found) {
-      if (next == slot) return;
-      a_slot = static_cast<float>(found - batch) / static_cast<float>(next - slot);
-      slot = next, batch = found;
+      if (next == at) return;
+      step = static_cast<float>(found - batch) / static_cast<float>(next - at);
+      at = next, batch = found;
     }
   };
 
 public:
   using state_type = ring_state<T, Section>;
   struct storage {
-    unsigned unit;
+    unsigned drawn;          // the tile or the unit
     drawn_progress progress; // of the first thread
-    covering_segment covering;
-    std::int64_t first_batch;
-    known_batch known;     // of the first thread
+    known_batch known;       // of the first thread
+    long_segment segment;
     std::int64_t last_end; // of the last segment's items
-    /// Two tiles that begin segments, the later one first, since it may be waited for; then the one
-    /// that continues a segment.
-    whole_tile whole[3];
-    slots of_unit;
+    std::int64_t first_batch;
+    unit_slots of_unit;
     union {
       typename scan_of_tile::storage tile;
       typename scan_of_packed::storage packed;
@@ -190,77 +223,120 @@ public:
   };
 
   LOOKBACK_DEVICE segment_units(const Problem &problem, const Segments &segments,
-                                const segment_batches &batches, const state_type &state)
+                                const segment_batches &batches, const state_type &state,
+                                unsigned *next_unit)
       : problem_(problem), segments_(segments), batches_(batches), state_(state),
-        shared_(simt::shared_memory<storage>()) {}
+        next_unit_(next_unit), shared_(simt::shared_memory<storage>()) {}
 
+  /// No unit waits for anything, so the order of the two is free. Some blocks begin with the units:
+  /// these run while tiles wait for their prefixes.
   LOOKBACK_DEVICE void run() {
-    const auto all =
-        static_cast<unsigned>((batches_.first_slots[batches_.count] + (U - 1)) / U); // units
-    if (simt::thread_index() == 0) {
-      shared_.covering = {};
-      shared_.progress = {};
-      shared_.last_end = segments_.count() > 0 ? end_of_items(segments_.count() - 1) : 0;
-      shared_.known = {0, 0,
-                       static_cast<float>(batches_.count) /
-                           static_cast<float>(batches_.first_slots[batches_.count])};
-    }
-    drawn_units<state_type, drawn_progress &> units(state_, shared_.progress);
-    for (;;) {
-      if (simt::thread_index() == 0) shared_.unit = units.next(all);
-      simt::synchronize_block();
-      const unsigned unit = shared_.unit;
-      const std::uint64_t first = std::uint64_t{unit} * U;
-      if (unit >= all) return;
-      const covering_segment around = shared_.covering;
-      const std::int64_t moved = std::int64_t{unit - around.unit} * U; // slots since then
-      const bool is_inside = moved + U <= around.end;
-      if (!is_inside) {
-        find_batch(first);
-        simt::synchronize_block();
-        find_pieces(first);
-        simt::synchronize_block(); // mutant: pieces-barrier
-        if (simt::thread_index() == 0 && last_whole_tile() < 0) units.draw();
-        scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
-        simt::synchronize_block(); // mutant: packed-reuse
-      }
-      const int last = is_inside ? 2 : last_whole_tile();
-      LOOKBACK_ROLLED
-      for (int i = is_inside ? 2 : 0; i <= last; ++i) {
-        const whole_tile own = is_inside
-                                   ? whole_tile{around.segment, tile_after(moved - around.begin)}
-                                   : shared_.whole[i];
-        if (own.segment < 0) continue;
-        scan_tile(own, unit, i == last, units);
-        simt::synchronize_block(); // mutant: tile-reuse
-      }
+    const bool tiles_first =
+        simt::block_index() % SEG_OF >= SEG_PACKED;
+    LOOKBACK_ROLLED
+    for (int i = 0; i < 2; ++i) {
+      if (i > 0) simt::synchronize_block(); // mutant: kinds-barrier
+      if ((i == 0) == tiles_first)
+        scan_long_segments();
+      else
+        scan_short_segments();
     }
   }
 
 private:
-  /// The first batch with pieces of the unit from slot `first` on; clears what find_pieces()
+  /// Tiles have dynamic ids, in the order of the segments.
+  LOOKBACK_DEVICE void scan_long_segments() {
+    const auto all = static_cast<unsigned>(batches_.template before_batch<tiles>(batches_.count));
+    if (all == 0) return;
+    if (simt::thread_index() == 0) {
+      shared_.segment = {};
+      shared_.progress = {};
+      shared_.last_end = end_of_items(segments_.count() - 1);
+      expect_even(all);
+    }
+    drawn_units<state_type, drawn_progress &> drawn(state_, shared_.progress);
+    for (;;) {
+      if (simt::warp_index() == 0) {
+        if (simt::thread_index() == 0) shared_.drawn = drawn.next(all);
+        simt::synchronize_warp();
+        const unsigned tile = shared_.drawn;
+        if (tile < all && tile >= shared_.segment.end) find_segment(tile);
+      }
+      simt::synchronize_block(); // mutant: tile-found
+      const unsigned tile = shared_.drawn;
+      if (tile >= all) return;
+      scan_tile(tile, drawn);
+      simt::synchronize_block(); // mutant: tile-reuse
+    }
+  }
+
+  /// Units are U slots. Each has the short segments that begin there.
+  LOOKBACK_DEVICE void scan_short_segments() {
+    const auto all = static_cast<unsigned>(
+        (batches_.template before_batch<slots>(batches_.count) + (U - 1)) / U);
+    unsigned drawn = 0; // of the first thread
+    if (simt::thread_index() == 0) {
+      expect_even(batches_.template before_batch<slots>(batches_.count));
+      drawn = simt::fetch_increment(next_unit_);
+    }
+    for (;;) {
+      if (simt::thread_index() == 0) shared_.drawn = drawn;
+      simt::synchronize_block(); // mutant: packed-reuse
+      const unsigned unit = shared_.drawn;
+      if (unit >= all) return;
+      const std::uint64_t first = std::uint64_t{unit} * U;
+      find_batch(first);
+      simt::synchronize_block();
+      find_pieces(first);
+      simt::synchronize_block(); // mutant: pieces-barrier
+      if (simt::thread_index() == 0) drawn = simt::fetch_increment(next_unit_);
+      scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
+    }
+  }
+
+  /// The first guess: the same number of slots (or tiles) in all batches.
+  LOOKBACK_DEVICE void expect_even(std::uint64_t all) {
+    shared_.known = {0, 0, static_cast<float>(batches_.count) / static_cast<float>(all)};
+  }
+  /// The batch of a slot or a tile. Called by the first warp.
+  template <class Part>
+  LOOKBACK_DEVICE std::int64_t batch_of(std::uint64_t wanted) {
+    std::int64_t guess = 0;
+    if (simt::thread_index() == 0) guess = shared_.known.guess(wanted);
+    const std::int64_t batch = batches_.template find<Part>(wanted, simt::broadcast(guess, 0));
+    if (simt::thread_index() == 0) shared_.known.note(wanted, batch);
+    return batch;
+  }
+
+  /// The segment of a tile. Called by the first warp.
+  LOOKBACK_DEVICE void find_segment(unsigned tile) {
+    const std::int64_t batch = batch_of<tiles>(tile), s = segment_in(batch);
+    const auto before = static_cast<unsigned>(batches_.template before_batch<tiles>(batch));
+    unsigned own = 0;
+    if (s < segments_.count()) own = parts::tiles(segments_.items(s));
+    const unsigned end = before + through_lane(own);
+    if (tile < end && tile >= end - own) shared_.segment = {s, end - own, end};
+    simt::synchronize_warp();
+  }
+
+  /// The first batch with segments of the unit from slot `first` on; clears what find_pieces()
   /// writes.
   LOOKBACK_DEVICE void find_batch(std::uint64_t first) {
-    slots &own = shared_.of_unit;
-    const int thread = simt::thread_index();
-    own.clear(thread, Warps * simt::warp_threads);
-    if (thread < 3) shared_.whole[thread].segment = -1;
+    unit_slots &own = shared_.of_unit;
+    own.clear(simt::thread_index(), Warps * simt::warp_threads);
     if (simt::warp_index() > 0) return;
-    std::int64_t guess = 0;
-    if (thread == 0) guess = shared_.known.guess(first);
-    const std::int64_t batch = batches_.find(first, simt::broadcast(guess, 0));
-    if (thread == 0) {
-      shared_.known.note(first, batch);
+    const std::int64_t batch = batch_of<slots>(first);
+    if (simt::thread_index() == 0) {
       shared_.first_batch = batch;
       own.first = batch * segment_batches::segments;
       own.end = 0;
     }
   }
 
-  /// A lane's segment, and the slots of its batch.
+  /// A lane's segment, and the slots before its batch, less those before the unit.
   struct found_segment {
-    std::uint64_t begin, end; // of the batch
-    std::int64_t at;          // index of the first item
+    std::int64_t begin;
+    std::int64_t at; // index of the first item
     typename Segments::number items;
   };
 
@@ -272,116 +348,86 @@ private:
       found_segment found[at_once];
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        found[i] = {first + U, 0, 0, 0};
-        if (batch + i * Warps < batches_.count) {
-          found[i].begin = batches_.first_slots[batch + i * Warps];
-          found[i].end = batches_.first_slots[batch + i * Warps + 1];
-        }
+        found[i] = {U, 0, 0};
+        if (batch + i * Warps < batches_.count)
+          found[i].begin = static_cast<std::int64_t>(
+              batches_.template before_batch<slots>(batch + i * Warps) - first);
       }
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const std::int64_t s = segment_in(batch + i * Warps);
-        if (found[i].begin >= first + U || s >= segments_.count()) continue;
+        if (found[i].begin >= U || s >= segments_.count()) continue;
         found[i].at = segments_.begin(s);
         found[i].items = segments_.items(s);
       }
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        if (found[i].begin >= first + U) return;
-        if (found[i].end - found[i].begin < 1u << 30)
-          find_in_batch<std::int32_t>(segment_in(batch + i * Warps), found[i], first);
-        else
-          find_in_batch<std::int64_t>(segment_in(batch + i * Warps), found[i], first);
+        if (found[i].begin >= U) return;
+        note(segment_in(batch + i * Warps), static_cast<int>(found[i].begin), found[i]);
       }
     }
   }
   LOOKBACK_DEVICE static std::int64_t segment_in(std::int64_t batch) {
     return batch * segment_batches::segments + simt::lane_index();
   }
-
-  /// Finds the pieces in the unit of 32 segments, one a lane. Int must hold all distances between
-  /// slots of the batch and slots of the unit.
-  template <class Int>
-  LOOKBACK_DEVICE void find_in_batch(std::int64_t s, const found_segment &found,
-                                     std::uint64_t first) {
-    Int own = 0;
-    if (s < segments_.count())
-      own = static_cast<Int>(segment_batches::slots<shape::vector_elements>(found.items));
-    Int through = own;
+  /// The sum of the lanes up to this one.
+  LOOKBACK_DEVICE static unsigned through_lane(unsigned value) {
     LOOKBACK_UNROLL
     for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
-      const Int left = simt::shuffle_up(through, distance);
-      if (simt::lane_index() >= distance) through += left;
+      const unsigned left = simt::shuffle_up(value, distance);
+      if (simt::lane_index() >= distance) value += left;
     }
-    if (own != 0) note(s, static_cast<Int>(found.begin - first) + through - own, own, found);
+    return value;
   }
 
-  /// The index of the unit's last whole tile, or -1.
-  LOOKBACK_DEVICE int last_whole_tile() const {
-    int last = 2;
-    while (last >= 0 && shared_.whole[last].segment < 0) --last;
-    return last;
-  }
-
-  /// The first tile from the unit's first slot on, of a segment that begins `before` slots before.
-  template <class Int>
-  LOOKBACK_DEVICE static unsigned tile_after(Int before) {
-    return static_cast<unsigned>((before + (U - 1)) / U);
-  }
-
-  /// Segment s has `own` slots, from slot `begin` of the unit on.
-  template <class Int>
-  LOOKBACK_DEVICE void note(std::int64_t s, Int begin, Int own, const found_segment &found) {
-    const Int end = begin + own;
-    if (end <= 0 || begin >= U) return;
-    if (end > U) shared_.covering = {s, begin, end, shared_.unit};
-    if (begin < 0) {
-      const unsigned tile = tile_after(-begin);
-      if (static_cast<Int>(tile) * U < own) shared_.whole[2] = {s, tile};
-      return;
-    }
-    const int head = static_cast<int>(begin);
-    const bool is_whole = own > U / 2;
+  /// Notes segment s, one of a batch from slot `batch` of the unit on, if it begins in the unit.
+  /// Called by a full warp, with a segment a lane.
+  LOOKBACK_DEVICE void note(std::int64_t s, int batch, const found_segment &found) {
+    const bool exists = s < segments_.count();
+    const int own = exists ? static_cast<int>(parts::slots(found.items)) : 0,
+              head = batch + static_cast<int>(through_lane(own)) - own;
+    if (!exists || head < 0 || head >= U) return;
     shared_.of_unit.heads[head] = static_cast<std::uint16_t>(s - shared_.of_unit.first + 1);
     shared_.packed.begins[head] = found.at;
-    shared_.packed.items[head] = static_cast<std::uint16_t>(is_whole ? 0 : found.items);
-    if (is_whole) shared_.whole[head < U / 2 ? 1 : 0] = {s, 0};
+    shared_.packed.items[head] =
+        static_cast<std::uint16_t>(parts::is_long(found.items) ? 0 : found.items);
     // The unit's last segment.
-    if (end >= U || s + 1 == segments_.count())
-      shared_.of_unit.end = is_whole ? head : head + static_cast<int>(own);
+    if (head + own >= U || s + 1 == segments_.count()) shared_.of_unit.end = head + own;
   }
 
-  /// If the tile is the unit's last, draws the id of the next unit when the results of this one are
-  /// about to be stored: earlier, other blocks might wait for a unit that has not begun.
-  template <class Units>
-  LOOKBACK_DEVICE void scan_tile(const whole_tile &piece, unsigned unit, bool is_last,
-                                 Units &units) {
+  /// Scans a tile of the segment that has been found. Draws the id of the next tile when the
+  /// results of this one are about to be stored: earlier, other blocks might wait for a tile that
+  /// has not begun.
+  template <class Drawn>
+  LOOKBACK_DEVICE void scan_tile(unsigned id, Drawn &drawn) {
+    const long_segment segment = shared_.segment;
+    const unsigned tile = id - segment.begin;
     const Problem own =
-        problem_at(segments_.begin(piece.segment), segments_.result_begin(piece.segment),
-                   static_cast<std::int64_t>(segments_.items(piece.segment)));
-    const tile_extent extent = own.extent.tile(piece.tile, shape::tile_elements);
+        problem_at(segments_.begin(segment.index), segments_.result_begin(segment.index),
+                   static_cast<std::int64_t>(segments_.items(segment.index)));
+    const tile_extent extent = own.extent.tile(tile, shape::tile_elements);
     const typename scan_of_tile::source input(own);
     const bool is_fast = input.aligned() && extent.valid == shape::tile_elements &&
                          (!scan_of_tile::vectors || scan_of_tile::as_vectors(own));
-    if constexpr (PrefetchDistance > 0) prefetch_ahead(input, piece);
-    const bool draws = is_last && simt::thread_index() == 0;
-    unsigned drawn = 0;
-    scan_of_tile::template run<code_for::both>(own, state_.of_segment(unit - piece.tile), input,
-                                               piece.tile, extent.is_last, extent.valid, is_fast,
-                                               shared_.tile, [&] {
-                                                 if (draws) drawn = units.ask();
+    if constexpr (PrefetchDistance > 0) prefetch_ahead(input, segment.index, tile);
+    const bool draws = simt::thread_index() == 0;
+    unsigned next = 0;
+    scan_of_tile::template run<code_for::both>(own, state_.of_segment(segment.begin), input, tile,
+                                               extent.is_last, extent.valid, is_fast, shared_.tile,
+                                               [&] {
+                                                 if (draws) next = drawn.ask();
                                                });
-    if (draws) units.keep(drawn);
+    if (draws) drawn.keep(next);
   }
 
   /// Prefetches the tile that lies PrefetchDistance tiles further on in memory, of this segment or
   /// of a later one. Usually, another block scans it soon.
-  LOOKBACK_DEVICE void prefetch_ahead(const typename scan_of_tile::source &input,
-                                      const whole_tile &piece) const {
-    const std::int64_t tiles = std::int64_t{piece.tile} + PrefetchDistance + 1,
-                       ahead_end = segments_.begin(piece.segment) + tiles * shape::tile_elements;
-    if (ahead_end <= shared_.last_end || ahead_end <= end_of_items(piece.segment))
-      input.prefetch(piece.tile + PrefetchDistance);
+  LOOKBACK_DEVICE void prefetch_ahead(const typename scan_of_tile::source &input, std::int64_t s,
+                                      unsigned tile) const {
+    const std::int64_t ahead = std::int64_t{tile} + PrefetchDistance + 1,
+                       ahead_end = segments_.begin(s) + ahead * shape::tile_elements;
+    if (ahead_end <= shared_.last_end || ahead_end <= end_of_items(s))
+      input.prefetch(tile + PrefetchDistance);
   }
 
   /// Items of a segment as a problem of its own.
@@ -400,6 +446,7 @@ private:
   const Segments &segments_;
   const segment_batches &batches_;
   const state_type &state_;
+  unsigned *const next_unit_; // zero before the first use
   storage &shared_;
 };
 
@@ -438,17 +485,18 @@ LOOKBACK_KERNEL((segment_units_block<Problem, Segments, Rows, Section>::here::th
 segment_units_kernel(
     LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER Segments segments,
     LOOKBACK_KERNEL_PARAMETER segment_batches batches,
-    LOOKBACK_KERNEL_PARAMETER ring_state<typename Problem::accumulator, Section> state) {
+    LOOKBACK_KERNEL_PARAMETER ring_state<typename Problem::accumulator, Section> state,
+    unsigned *const next_unit) {
   using units = typename segment_units_block<Problem, Segments, Rows, Section>::here::units;
   if constexpr (known_segments<Segments>::on_device) {
     auto number = segments.number;
     number.read(); // an invalid one has been reported
     const auto actual =
         segments.all.first(static_cast<std::int64_t>(number.items)); // mutant: segments-read
-    const segment_batches of_actual{batches.first_slots, segment_batches::of(actual.count())};
-    units(problem, actual, of_actual, state).run();
+    const segment_batches of_actual{batches.before, segment_batches::of(actual.count())};
+    units(problem, actual, of_actual, state, next_unit).run();
   } else {
-    units(problem, segments, batches, state).run();
+    units(problem, segments, batches, state, next_unit).run();
   }
 }
 
@@ -462,7 +510,8 @@ struct ring_workspace {
     constexpr status_bytes of_tiles = status_words::bytes(state_type::words),
                            of_groups = status_words::bytes(state_type::groups);
     const std::size_t before = memory.bytes();
-    state.next_unit = memory.take<unsigned>(1);
+    state.next_unit = memory.take<unsigned>(2);
+    next_unit = state.next_unit + 1;
     zeroed = reinterpret_cast<std::uint64_t *>(state.next_unit);
     state.completed = ended_steps<>(memory.take<std::uint32_t>(state_type::sections));
     const std::size_t end = take_status<status_words>(
@@ -471,7 +520,8 @@ struct ring_workspace {
     zeroed_words = (end - before) / sizeof(std::uint64_t);
   }
 
-  state_type state;
+  state_type state; // of tiles
+  unsigned *next_unit;
   std::uint64_t *zeroed;
   std::size_t zeroed_words;
 };
