@@ -81,6 +81,7 @@ private:
     const auto before = static_cast<unsigned>(batches_.template before_batch<tiles>(batch));
     const unsigned own = s < segments_.count() ? parts::tiles(segments_.items(s)) : 0,
                    end = before + sum_through_lane(own);
+    simt::synchronize_warp(); // mutant: segment-compared
     if (id < end && id >= end - own) shared_.segment = {s, end - own, end};
   }
 
