@@ -565,7 +565,6 @@ mutation("a unit's segments noted before those of the one before are cleared" DE
 mutation("a tile of a segment scanned before it is found" DELETE tile-found)
 mutation("the id of a segment's tile read before it is drawn" DELETE tile-drawn)
 mutation("the segment of a tile overwritten before all lanes have read it" DELETE segment-compared)
-mutation("units in the memory of tiles" DELETE kinds-barrier)
 mutation("vectors read before they are copied" REPLACE step-copies "ring - 1" "ring")
 mutation("values of two segments combined in a row"
          VALUE slot-position "own.position() >= distance" "true")
