@@ -560,8 +560,11 @@ mutation("the key behind the row not compared" VALUE staged-right "row[row_eleme
 # ---- segments by offsets -------------------------------------------------------------------------
 mutations_of(races_segmented.cpp)
 mutation("segments scanned before all are found" DELETE pieces-barrier)
-mutation("a tile scanned in the memory of the one before" DELETE tile-reuse)
-mutation("a tile scanned in the memory of the unit's segments" DELETE packed-reuse)
+mutation("a unit found in the memory of the one before" DELETE packed-reuse)
+mutation("a unit's segments noted before those of the one before are cleared" DELETE batch-barrier)
+mutation("a tile of a segment scanned before it is found" DELETE tile-found)
+mutation("the id of a segment's tile read before it is drawn" DELETE tile-drawn)
+mutation("the segment of a tile overwritten before all lanes have read it" DELETE segment-compared)
 mutation("vectors read before they are copied" REPLACE step-copies "ring - 1" "ring")
 mutation("values of two segments combined in a row"
          VALUE slot-position "own.position() >= distance" "true")

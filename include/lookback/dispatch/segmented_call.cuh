@@ -17,8 +17,8 @@ using if_segment_number =
     std::enable_if_t<std::is_convertible<Count, std::int64_t>::value || is_device_count<Count>,
                      int>;
 
-/// Three steps: count the slots of every batch of segments, scan these counts by the strategies for
-/// scans, and scan the units.
+/// Three steps: count the slots and tiles of every batch of segments, scan these counts by the
+/// strategies for scans, and scan the segments.
 template <class Rows, unsigned Section>
 struct segmented_strategy {
   /// Scans `segments` by `problem`, or, if `storage` is null, writes to `bytes` the size of storage
@@ -38,9 +38,9 @@ struct segmented_strategy {
     const bool launches = on_device || segments.count() > 0; // or there is nothing to scan
     const std::int64_t batches = segment_batches::of(segments.count());
     std::size_t scan_bytes = 0;
-    const auto scan_batches = [&](void *memory, std::uint64_t *slots, std::int64_t *entries) {
+    const auto scan_batches = [&](void *memory, std::uint64_t *before, std::int64_t *entries) {
       const auto scan = [&](auto n) {
-        return strategies<>::scan(memory, scan_bytes, batch_scan(slots), n, launch);
+        return strategies<>::scan(memory, scan_bytes, batch_scan(before), n, launch);
       };
       if constexpr (on_device)
         return scan(device_count<std::int64_t>(entries, batches + 1));
@@ -50,10 +50,10 @@ struct segmented_strategy {
     const auto sized = scan_batches(nullptr, nullptr, nullptr);
     const auto lay_out = [&](temporary_memory memory) {
       const ring_workspace<T, Section> units(memory);
-      const auto slots = memory.take<std::uint64_t>(static_cast<std::uint64_t>(batches) + 1);
+      const auto before = memory.take<std::uint64_t>(static_cast<std::uint64_t>(batches) + 1);
       auto *const entries = memory.take<std::int64_t>(on_device ? 1 : 0);
       void *const rest = memory.take<char>(scan_bytes);
-      return layout<T>{units, slots, entries, rest, memory.bytes()};
+      return layout<T>{units, before, entries, rest, memory.bytes()};
     };
     std::size_t needed = 0;
     if (launches) needed = lay_out(temporary_memory()).bytes;
@@ -65,7 +65,7 @@ struct segmented_strategy {
 
     const auto own = lay_out(temporary_memory(storage));
     measure(segments, batches, own, problem, launch);
-    if (const auto scanned = scan_batches(own.rest, own.slots, own.entries);
+    if (const auto scanned = scan_batches(own.rest, own.before, own.entries);
         scanned != launch.status())
       return scanned;
     using block = segment_units_block<Problem, Segments, Rows, Section>;
@@ -73,7 +73,7 @@ struct segmented_strategy {
     constexpr std::uint64_t blocks = block::template of<typename Rows::template at<0>>::resident;
     launch(kernel, launch.template shape<block>(kernel),
            launch_grid{launch.multiprocessors() * blocks}, problem, segments,
-           segment_batches{own.slots, batches}, own.units.state);
+           segment_batches{own.before, batches}, own.units.state, own.units.next_unit);
     return launch.status();
   }
 
@@ -81,13 +81,13 @@ private:
   template <class T>
   struct layout {
     ring_workspace<T, Section> units;
-    std::uint64_t *slots;  // (batches + 1)
+    std::uint64_t *before; // (batches + 1) of segment_batches
     std::int64_t *entries; // their actual number, or none
     void *rest;
     std::size_t bytes;
   };
-  static auto batch_scan(std::uint64_t *slots) {
-    return make_problem<false, std::uint64_t>(static_cast<const std::uint64_t *>(slots), slots,
+  static auto batch_scan(std::uint64_t *before) {
+    return make_problem<false, std::uint64_t>(static_cast<const std::uint64_t *>(before), before,
                                               plus{}, initial_value<std::uint64_t>{0});
   }
   template <class Segments, class Layout, class Problem, class Launch>
@@ -98,14 +98,14 @@ private:
     const std::uint64_t wanted = static_cast<std::uint64_t>(batches) / warps + 16;
     const block_shape block{Rows::prepare_threads, 0};
     const launch_grid grid{wanted < blocks_at_most ? wanted : blocks_at_most};
-    constexpr int E = Problem::shape::vector_elements;
+    using parts = parts_of<typename Problem::shape>;
     if constexpr (known_segments<Segments>::on_device)
-      launch(measure_actual_batches_kernel<E, typename known_segments<Segments>::type,
+      launch(measure_actual_batches_kernel<parts, typename known_segments<Segments>::type,
                                            typename known_segments<Segments>::number>,
-             block, grid, segments, own.entries, own.slots, own.units.zeroed,
+             block, grid, segments, own.entries, own.before, own.units.zeroed,
              own.units.zeroed_words);
     else
-      launch(measure_batches_kernel<E, Segments>, block, grid, segments, batches, own.slots,
+      launch(measure_batches_kernel<parts, Segments>, block, grid, segments, batches, own.before,
              own.units.zeroed, own.units.zeroed_words);
   }
 };

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Scans of segments in one pass, by units of work that have about the same number of vectors each,
-// whatever the segments' lengths.
+// Scans of segments in one pass, by work of about the same size, whatever the segments' lengths.
 //
-// Every vector of a segment has a slot, an empty segment has one, too, and the slots of all
-// segments follow one another. The pieces of a segment are the tiles of its tree. Unit u has the
-// pieces that begin in slots u U to (u + 1) U - 1, where U is the number of vectors of a tile: tile
-// k of a segment whose first tile is in unit u is in unit u + k. A unit has at most one tile that
-// continues a segment, its first piece, and at most one that is continued, its last.
-//
-// Tiles of long segments are scanned as those of the look-back (strategy/tree_look_back.cuh), with
-// status words in a ring (carry/ring_state.cuh), since the host does not know how many there are.
-// The other segments of a unit are scanned together (tile/packed_segments.cuh).
+// Long segments are scanned by tiles (strategy/long_segments.cuh), the others by units of U slots
+// (strategy/segment_batches.cuh), where U is the number of vectors of a tile. Unit u has the short
+// segments that begin in slots u U to (u + 1) U - 1, and scans them together
+// (tile/packed_segments.cuh). Every block scans tiles and units, but not in turn: so no tile that
+// others wait for waits for a unit itself.
 #pragma once
 
-#include <lookback/carry/prepare_state.cuh>
-#include <lookback/carry/ring_state.cuh>
-#include <lookback/core/offset_segments.cuh>
-#include <lookback/strategy/tree_tiles.cuh>
+#include <lookback/strategy/long_segments.cuh>
+#include <lookback/strategy/segment_batches.cuh>
 #include <lookback/strategy/workspace.cuh>
 #include <lookback/tile/packed_segments.cuh>
 
@@ -24,383 +17,153 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Batches of 32 consecutive segments, and the number of slots before each batch.
-struct segment_batches {
-  const std::uint64_t *first_slots; // (batches + 1): the last is the number of all slots
-  std::int64_t count;
-
-  static constexpr int segments = simt::warp_threads;
-  LOOKBACK_HOST_DEVICE static constexpr std::int64_t of(std::int64_t all) {
-    return all / segments + (all % segments != 0);
-  }
-  /// Slots of a segment of `items` items, by E of them.
-  template <int E, class Number>
-  LOOKBACK_DEVICE static Number slots(Number items) {
-    return items == 0 ? 1 : (items - 1) / E + 1;
-  }
-
-  /// The batch of slot `slot`, which exists. Called by a full warp. Looks first at the batch
-  /// `guess` and at distances of 1, 2, 4, ... around it, with one round trip to memory: if the
-  /// guess is right, that is enough.
-  LOOKBACK_DEVICE std::int64_t find(std::uint64_t slot, std::int64_t guess) const {
-    const int lane = simt::lane_index(), middle = simt::warp_threads / 2,
-              exponent = lane < middle ? middle - 1 - lane : lane - middle - 1;
-    const std::int64_t distance = exponent < 0 ? 0 : std::int64_t{1} << exponent,
-                       wanted = lane < middle ? guess - distance : guess + distance,
-                       watched = wanted < 0       ? 0
-                                 : wanted < count ? wanted
-                                                  : count - 1;
-    const int known =
-        static_cast<int>(simt::count_bits(simt::ballot(first_slots[watched] <= slot)));
-    const std::int64_t below = simt::broadcast(watched, known > 0 ? known - 1 : 0),
-                       above = simt::broadcast(watched, known % simt::warp_threads);
-    std::int64_t first = known > 0 ? below : 0,
-                 left = (known < simt::warp_threads ? above : count) - first;
-    while (left > 1) {
-      const std::int64_t step = (left - 1) / simt::warp_threads + 1,
-                         mine = simt::lane_index() * step;
-      const unsigned before = simt::ballot(mine < left && first_slots[first + mine] <= slot);
-      const std::int64_t skipped = simt::highest_bit(before) * step;
-      first += skipped;
-      left = left - skipped < step ? left - skipped : step;
-    }
-    return first;
-  }
-};
-
-LOOKBACK_DEVICE std::uint64_t sum_of_lanes(std::uint64_t sum) {
-  LOOKBACK_UNROLL
-  for (int distance = 1; distance < simt::warp_threads; distance *= 2)
-    sum += simt::rotate_up(sum, distance);
-  return sum;
-}
-
-/// Writes the number of slots of every batch of segments, and a zero after the last. Clears the
-/// `words` words at `zeroed`. All blocks call.
-template <int E, class Segments>
-LOOKBACK_DEVICE void measure_batches(const Segments &segments, std::int64_t batches,
-                                     std::uint64_t *batch_slots, std::uint64_t *zeroed,
-                                     std::size_t words) {
-  const int lane = simt::lane_index();
-  const std::int64_t threads = std::int64_t{simt::block_count()} * simt::block_threads(),
-                     thread = std::int64_t{simt::block_index()} * simt::block_threads() +
-                              simt::thread_index();
-  for (std::size_t i = static_cast<std::size_t>(thread); i < words; i += threads) zeroed[i] = 0;
-  constexpr int at_once = 4; // batches whose loads overlap
-  for (std::int64_t batch = thread / simt::warp_threads * at_once; batch <= batches;
-       batch += threads / simt::warp_threads * at_once) {
-    std::uint64_t slots[at_once];
-    LOOKBACK_UNROLL
-    for (int i = 0; i < at_once; ++i) {
-      const std::int64_t s = (batch + i) * segment_batches::segments + lane;
-      slots[i] = 0;
-      if (s < segments.count()) slots[i] = segment_batches::slots<E>(segments.items(s));
-    }
-    LOOKBACK_UNROLL
-    for (int i = 0; i < at_once; ++i) {
-      const bool small = simt::all_of_warp(slots[i] < 1u << 26); // so is the sum
-      const std::uint64_t sum =
-          small ? simt::add_lanes(static_cast<std::uint32_t>(slots[i])) : sum_of_lanes(slots[i]);
-      if (lane == 0 && batch + i <= batches) batch_slots[batch + i] = sum;
-    }
-  }
-}
-
-template <int E, class Segments>
-LOOKBACK_KERNEL(prepare_threads_at_most, 1)
-measure_batches_kernel(LOOKBACK_KERNEL_PARAMETER Segments segments, const std::int64_t batches,
-                       std::uint64_t *const batch_slots, std::uint64_t *const zeroed,
-                       const std::size_t words) {
-  measure_batches<E>(segments, batches, batch_slots, zeroed, words);
-}
-
-/// The same for a number of segments that only the device knows. Reports an invalid one, for which
-/// there are none. `*entries` becomes the number of entries of `batch_slots`.
-template <int E, class Segments, class Int>
-LOOKBACK_KERNEL(prepare_threads_at_most, 1)
-measure_actual_batches_kernel(LOOKBACK_KERNEL_PARAMETER counted_segments<Segments, Int> counted,
-                              std::int64_t *const entries, std::uint64_t *const batch_slots,
-                              std::uint64_t *const zeroed, const std::size_t words) {
-  auto number = counted.number;
-  if (!number.read()) report_count(number); // mutant: segments-report
-  const Segments segments = counted.all.first(static_cast<std::int64_t>(number.items));
-  const std::int64_t batches = segment_batches::of(segments.count());
-  if (simt::block_index() == 0 && simt::thread_index() == 0)
-    *entries = batches + 1; // mutant: segments-entries
-  measure_batches<E>(segments, batches, batch_slots, zeroed, words);
-}
-
-/// A block that scans units.
-template <class Problem, class Segments, int Warps, unsigned Section, unsigned PrefetchDistance>
-class segment_units {
-  using T = typename Problem::accumulator;
+/// A block that scans units of short segments.
+template <class Problem, class Segments, int Warps>
+class short_segments {
   using shape = typename Problem::shape;
-  using scan_of_tile = tile_scan<Problem, Warps, carry::look_back_in<segment_state>>;
   static constexpr int U = shape::tile_rows * shape::row_vectors;
   using scan_of_packed = packed_segments<Problem, Segments, Warps, U>;
-  using slots = slots_of_block<U>;
-
-  /// A tile that the whole block scans.
-  struct whole_tile {
-    std::int64_t segment; // -1: none
-    unsigned tile;
-  };
-
-  /// A segment that goes on behind `unit`, a unit of this block, and where its slots begin and end,
-  /// counted from the unit's first slot. Empty at first.
-  struct covering_segment {
-    std::int64_t segment, begin, end;
-    unsigned unit;
-  };
-
-  /// The batch in which a unit of this block began, and the batches a slot from the one before to
-  /// it: where the next one may be.
-  struct known_batch {
-    std::uint64_t slot;
-    std::int64_t batch;
-    float a_slot;
-
-    LOOKBACK_DEVICE std::int64_t guess(std::uint64_t next) const {
-      return batch + static_cast<std::int64_t>(static_cast<float>(next - slot) * a_slot);
-    }
-    LOOKBACK_DEVICE void note(std::uint64_t next, std::int64_t found) {
-      if (next == slot) return;
-      a_slot = static_cast<float>(found - batch) / static_cast<float>(next - slot);
-      slot = next, batch = found;
-    }
-  };
+  using parts = parts_of<shape>;
+  using slots = slots_and_tiles::slots;
 
 public:
-  using state_type = ring_state<T, Section>;
   struct storage {
     unsigned unit;
-    drawn_progress progress; // of the first thread
-    covering_segment covering;
+    batch_search search; // of the first warp
     std::int64_t first_batch;
-    known_batch known;     // of the first thread
-    std::int64_t last_end; // of the last segment's items
-    /// Two tiles that begin segments, the later one first, since it may be waited for; then the one
-    /// that continues a segment.
-    whole_tile whole[3];
-    slots of_unit;
-    union {
-      typename scan_of_tile::storage tile;
-      typename scan_of_packed::storage packed;
-    };
+    slots_of_block<U> of_unit;
+    typename scan_of_packed::storage packed;
   };
 
-  LOOKBACK_DEVICE segment_units(const Problem &problem, const Segments &segments,
-                                const segment_batches &batches, const state_type &state)
-      : problem_(problem), segments_(segments), batches_(batches), state_(state),
-        shared_(simt::shared_memory<storage>()) {}
+  LOOKBACK_DEVICE short_segments(const Problem &problem, const Segments &segments,
+                                 const segment_batches &batches, unsigned *next_unit,
+                                 storage &shared)
+      : problem_(problem), segments_(segments), batches_(batches), next_unit_(next_unit),
+        shared_(shared) {}
 
-  LOOKBACK_DEVICE void run() {
-    const auto all =
-        static_cast<unsigned>((batches_.first_slots[batches_.count] + (U - 1)) / U); // units
+  /// Called by all threads of the block. A unit waits for nothing, so the next one is drawn early.
+  LOOKBACK_DEVICE void scan() {
+    const std::uint64_t all_slots = batches_.template before_batch<slots>(batches_.count);
+    const auto all = static_cast<unsigned>((all_slots + (U - 1)) / U);
+    unsigned drawn = 0; // of the first thread
     if (simt::thread_index() == 0) {
-      shared_.covering = {};
-      shared_.progress = {};
-      shared_.last_end = segments_.count() > 0 ? end_of_items(segments_.count() - 1) : 0;
-      shared_.known = {0, 0,
-                       static_cast<float>(batches_.count) /
-                           static_cast<float>(batches_.first_slots[batches_.count])};
+      shared_.search.begin(batches_, all_slots);
+      drawn = simt::fetch_increment(next_unit_);
     }
-    drawn_units<state_type, drawn_progress &> units(state_, shared_.progress);
     for (;;) {
-      if (simt::thread_index() == 0) shared_.unit = units.next(all);
-      simt::synchronize_block();
+      if (simt::thread_index() == 0) shared_.unit = drawn;
+      simt::synchronize_block(); // mutant: packed-reuse
       const unsigned unit = shared_.unit;
-      const std::uint64_t first = std::uint64_t{unit} * U;
       if (unit >= all) return;
-      const covering_segment around = shared_.covering;
-      const std::int64_t moved = std::int64_t{unit - around.unit} * U; // slots since then
-      const bool is_inside = moved + U <= around.end;
-      if (!is_inside) {
-        find_batch(first);
-        simt::synchronize_block();
-        find_pieces(first);
-        simt::synchronize_block(); // mutant: pieces-barrier
-        if (simt::thread_index() == 0 && last_whole_tile() < 0) units.draw();
-        scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
-        simt::synchronize_block(); // mutant: packed-reuse
-      }
-      const int last = is_inside ? 2 : last_whole_tile();
-      LOOKBACK_ROLLED
-      for (int i = is_inside ? 2 : 0; i <= last; ++i) {
-        const whole_tile own = is_inside
-                                   ? whole_tile{around.segment, tile_after(moved - around.begin)}
-                                   : shared_.whole[i];
-        if (own.segment < 0) continue;
-        scan_tile(own, unit, i == last, units);
-        simt::synchronize_block(); // mutant: tile-reuse
-      }
+      const std::uint64_t first = std::uint64_t{unit} * U;
+      find_batch(first);
+      simt::synchronize_block(); // mutant: batch-barrier
+      find_segments(first);
+      simt::synchronize_block(); // mutant: pieces-barrier
+      if (simt::thread_index() == 0) drawn = simt::fetch_increment(next_unit_);
+      scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
     }
   }
 
 private:
-  /// The first batch with pieces of the unit from slot `first` on; clears what find_pieces()
+  /// The first batch with segments of the unit from slot `first` on; clears what find_segments()
   /// writes.
   LOOKBACK_DEVICE void find_batch(std::uint64_t first) {
-    slots &own = shared_.of_unit;
-    const int thread = simt::thread_index();
-    own.clear(thread, Warps * simt::warp_threads);
-    if (thread < 3) shared_.whole[thread].segment = -1;
+    slots_of_block<U> &own = shared_.of_unit;
+    own.clear(simt::thread_index(), Warps * simt::warp_threads);
     if (simt::warp_index() > 0) return;
-    std::int64_t guess = 0;
-    if (thread == 0) guess = shared_.known.guess(first);
-    const std::int64_t batch = batches_.find(first, simt::broadcast(guess, 0));
-    if (thread == 0) {
-      shared_.known.note(first, batch);
+    const std::int64_t batch = shared_.search.template find<slots>(batches_, first);
+    if (simt::thread_index() == 0) {
       shared_.first_batch = batch;
       own.first = batch * segment_batches::segments;
       own.end = 0;
     }
   }
 
-  /// A lane's segment, and the slots of its batch.
+  /// A lane's segment, and the slots before its batch, less those before the unit.
   struct found_segment {
-    std::uint64_t begin, end; // of the batch
-    std::int64_t at;          // index of the first item
+    std::int64_t begin;
+    std::int64_t at; // index of the first item
     typename Segments::number items;
   };
 
   /// Each warp takes every Warps-th batch, four of them at a time, so that their loads overlap.
-  LOOKBACK_DEVICE void find_pieces(std::uint64_t first) {
+  LOOKBACK_DEVICE void find_segments(std::uint64_t first) {
     constexpr int at_once = 4;
     for (std::int64_t batch = shared_.first_batch + simt::warp_index(); batch < batches_.count;
          batch += at_once * Warps) {
       found_segment found[at_once];
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        found[i] = {first + U, 0, 0, 0};
-        if (batch + i * Warps < batches_.count) {
-          found[i].begin = batches_.first_slots[batch + i * Warps];
-          found[i].end = batches_.first_slots[batch + i * Warps + 1];
-        }
+        found[i] = {U, 0, 0};
+        if (batch + i * Warps < batches_.count)
+          found[i].begin = static_cast<std::int64_t>(
+              batches_.template before_batch<slots>(batch + i * Warps) - first);
       }
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        const std::int64_t s = segment_in(batch + i * Warps);
-        if (found[i].begin >= first + U || s >= segments_.count()) continue;
+        const std::int64_t s = segment_batches::of_lane(batch + i * Warps);
+        if (found[i].begin >= U || s >= segments_.count()) continue;
         found[i].at = segments_.begin(s);
         found[i].items = segments_.items(s);
       }
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        if (found[i].begin >= first + U) return;
-        if (found[i].end - found[i].begin < 1u << 30)
-          find_in_batch<std::int32_t>(segment_in(batch + i * Warps), found[i], first);
-        else
-          find_in_batch<std::int64_t>(segment_in(batch + i * Warps), found[i], first);
+        if (found[i].begin >= U) return;
+        note(segment_batches::of_lane(batch + i * Warps), static_cast<int>(found[i].begin),
+             found[i]);
       }
     }
   }
-  LOOKBACK_DEVICE static std::int64_t segment_in(std::int64_t batch) {
-    return batch * segment_batches::segments + simt::lane_index();
-  }
 
-  /// Finds the pieces in the unit of 32 segments, one a lane. Int must hold all distances between
-  /// slots of the batch and slots of the unit.
-  template <class Int>
-  LOOKBACK_DEVICE void find_in_batch(std::int64_t s, const found_segment &found,
-                                     std::uint64_t first) {
-    Int own = 0;
-    if (s < segments_.count())
-      own = static_cast<Int>(segment_batches::slots<shape::vector_elements>(found.items));
-    Int through = own;
-    LOOKBACK_UNROLL
-    for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
-      const Int left = simt::shuffle_up(through, distance);
-      if (simt::lane_index() >= distance) through += left;
-    }
-    if (own != 0) note(s, static_cast<Int>(found.begin - first) + through - own, own, found);
-  }
-
-  /// The index of the unit's last whole tile, or -1.
-  LOOKBACK_DEVICE int last_whole_tile() const {
-    int last = 2;
-    while (last >= 0 && shared_.whole[last].segment < 0) --last;
-    return last;
-  }
-
-  /// The first tile from the unit's first slot on, of a segment that begins `before` slots before.
-  template <class Int>
-  LOOKBACK_DEVICE static unsigned tile_after(Int before) {
-    return static_cast<unsigned>((before + (U - 1)) / U);
-  }
-
-  /// Segment s has `own` slots, from slot `begin` of the unit on.
-  template <class Int>
-  LOOKBACK_DEVICE void note(std::int64_t s, Int begin, Int own, const found_segment &found) {
-    const Int end = begin + own;
-    if (end <= 0 || begin >= U) return;
-    if (end > U) shared_.covering = {s, begin, end, shared_.unit};
-    if (begin < 0) {
-      const unsigned tile = tile_after(-begin);
-      if (static_cast<Int>(tile) * U < own) shared_.whole[2] = {s, tile};
-      return;
-    }
-    const int head = static_cast<int>(begin);
-    const bool is_whole = own > U / 2;
+  /// Notes segment s, one of a batch from slot `batch` of the unit on, if it begins in the unit.
+  /// Called by a full warp, with a segment a lane.
+  LOOKBACK_DEVICE void note(std::int64_t s, int batch, const found_segment &found) {
+    const bool exists = s < segments_.count();
+    const int own = exists ? static_cast<int>(parts::slots(found.items)) : 0,
+              head = batch + sum_through_lane(own) - own;
+    if (!exists || head < 0 || head >= U) return;
     shared_.of_unit.heads[head] = static_cast<std::uint16_t>(s - shared_.of_unit.first + 1);
     shared_.packed.begins[head] = found.at;
-    shared_.packed.items[head] = static_cast<std::uint16_t>(is_whole ? 0 : found.items);
-    if (is_whole) shared_.whole[head < U / 2 ? 1 : 0] = {s, 0};
+    shared_.packed.items[head] =
+        static_cast<std::uint16_t>(parts::is_long(found.items) ? 0 : found.items);
     // The unit's last segment.
-    if (end >= U || s + 1 == segments_.count())
-      shared_.of_unit.end = is_whole ? head : head + static_cast<int>(own);
-  }
-
-  /// If the tile is the unit's last, draws the id of the next unit when the results of this one are
-  /// about to be stored: earlier, other blocks might wait for a unit that has not begun.
-  template <class Units>
-  LOOKBACK_DEVICE void scan_tile(const whole_tile &piece, unsigned unit, bool is_last,
-                                 Units &units) {
-    const Problem own =
-        problem_at(segments_.begin(piece.segment), segments_.result_begin(piece.segment),
-                   static_cast<std::int64_t>(segments_.items(piece.segment)));
-    const tile_extent extent = own.extent.tile(piece.tile, shape::tile_elements);
-    const typename scan_of_tile::source input(own);
-    const bool is_fast = input.aligned() && extent.valid == shape::tile_elements &&
-                         (!scan_of_tile::vectors || scan_of_tile::as_vectors(own));
-    if constexpr (PrefetchDistance > 0) prefetch_ahead(input, piece);
-    const bool draws = is_last && simt::thread_index() == 0;
-    unsigned drawn = 0;
-    scan_of_tile::template run<code_for::both>(own, state_.of_segment(unit - piece.tile), input,
-                                               piece.tile, extent.is_last, extent.valid, is_fast,
-                                               shared_.tile, [&] {
-                                                 if (draws) drawn = units.ask();
-                                               });
-    if (draws) units.keep(drawn);
-  }
-
-  /// Prefetches the tile that lies PrefetchDistance tiles further on in memory, of this segment or
-  /// of a later one. Usually, another block scans it soon.
-  LOOKBACK_DEVICE void prefetch_ahead(const typename scan_of_tile::source &input,
-                                      const whole_tile &piece) const {
-    const std::int64_t tiles = std::int64_t{piece.tile} + PrefetchDistance + 1,
-                       ahead_end = segments_.begin(piece.segment) + tiles * shape::tile_elements;
-    if (ahead_end <= shared_.last_end || ahead_end <= end_of_items(piece.segment))
-      input.prefetch(piece.tile + PrefetchDistance);
-  }
-
-  /// Items of a segment as a problem of its own.
-  LOOKBACK_DEVICE Problem problem_at(std::int64_t begin, std::int64_t result_begin,
-                                     std::int64_t items) const {
-    return Problem(
-        problem_.input + static_cast<std::ptrdiff_t>(begin), problem_.op, problem_.initial,
-        {problem_.sink.output + static_cast<std::ptrdiff_t>(result_begin), problem_.sink.project},
-        {static_cast<std::uint64_t>(items)});
-  }
-  LOOKBACK_DEVICE std::int64_t end_of_items(std::int64_t s) const {
-    return segments_.begin(s) + static_cast<std::int64_t>(segments_.items(s));
+    if (head + own >= U || s + 1 == segments_.count()) shared_.of_unit.end = head + own;
   }
 
   const Problem &problem_;
   const Segments &segments_;
   const segment_batches &batches_;
-  const state_type &state_;
+  unsigned *const next_unit_; // zero before the first use
   storage &shared_;
+};
+
+/// A block that scans tiles of long segments and units of short ones.
+template <class Problem, class Segments, int Warps, unsigned Section, unsigned PrefetchDistance>
+struct segment_units {
+  using of_long = long_segments<Problem, Segments, Warps, Section, PrefetchDistance>;
+  using of_short = short_segments<Problem, Segments, Warps>;
+  union storage {
+    typename of_long::storage tiles;
+    typename of_short::storage units;
+  };
+
+  /// No unit waits for anything, so the order of the two is free. Half of the blocks begin with the
+  /// units: these run while tiles wait for their prefixes.
+  LOOKBACK_DEVICE static void run(const Problem &problem, const Segments &segments,
+                                  const segment_batches &batches,
+                                  const typename of_long::state_type &state, unsigned *next_unit) {
+    auto &shared = simt::shared_memory<storage>();
+    const bool tiles_first = simt::block_index() >= simt::block_count() / 2;
+    LOOKBACK_ROLLED
+    for (int i = 0; i < 2; ++i) {
+      if (i > 0) simt::synchronize_block(); // shared memory is used for the other kind
+      if ((i == 0) == tiles_first)
+        of_long(problem, segments, batches, state, shared.tiles).scan();
+      else
+        of_short(problem, segments, batches, next_unit, shared.units).scan();
+    }
+  }
 };
 
 /// The block of the kernel: the warps of the look-back.
@@ -438,17 +201,18 @@ LOOKBACK_KERNEL((segment_units_block<Problem, Segments, Rows, Section>::here::th
 segment_units_kernel(
     LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER Segments segments,
     LOOKBACK_KERNEL_PARAMETER segment_batches batches,
-    LOOKBACK_KERNEL_PARAMETER ring_state<typename Problem::accumulator, Section> state) {
+    LOOKBACK_KERNEL_PARAMETER ring_state<typename Problem::accumulator, Section> state,
+    unsigned *const next_unit) {
   using units = typename segment_units_block<Problem, Segments, Rows, Section>::here::units;
   if constexpr (known_segments<Segments>::on_device) {
     auto number = segments.number;
     number.read(); // an invalid one has been reported
     const auto actual =
         segments.all.first(static_cast<std::int64_t>(number.items)); // mutant: segments-read
-    const segment_batches of_actual{batches.first_slots, segment_batches::of(actual.count())};
-    units(problem, actual, of_actual, state).run();
+    const segment_batches of_actual{batches.before, segment_batches::of(actual.count())};
+    units::run(problem, actual, of_actual, state, next_unit);
   } else {
-    units(problem, segments, batches, state).run();
+    units::run(problem, segments, batches, state, next_unit);
   }
 }
 
@@ -462,7 +226,8 @@ struct ring_workspace {
     constexpr status_bytes of_tiles = status_words::bytes(state_type::words),
                            of_groups = status_words::bytes(state_type::groups);
     const std::size_t before = memory.bytes();
-    state.next_unit = memory.take<unsigned>(1);
+    state.next_unit = memory.take<unsigned>(2);
+    next_unit = state.next_unit + 1;
     zeroed = reinterpret_cast<std::uint64_t *>(state.next_unit);
     state.completed = ended_steps<>(memory.take<std::uint32_t>(state_type::sections));
     const std::size_t end = take_status<status_words>(
@@ -471,7 +236,8 @@ struct ring_workspace {
     zeroed_words = (end - before) / sizeof(std::uint64_t);
   }
 
-  state_type state;
+  state_type state; // of tiles
+  unsigned *next_unit;
   std::uint64_t *zeroed;
   std::size_t zeroed_words;
 };
