@@ -281,7 +281,11 @@ private:
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const std::int64_t s = segment_in(batch + i * Warps);
+#ifdef LB_SPEC
+        if ((i > 0 && found[i].begin >= first + U) || s >= segments_.count()) continue;
+#else
         if (found[i].begin >= first + U || s >= segments_.count()) continue;
+#endif
         found[i].at = segments_.begin(s);
         found[i].items = segments_.items(s);
       }
@@ -344,7 +348,11 @@ private:
     const bool is_whole = own > U / 2;
     shared_.of_unit.heads[head] = static_cast<std::uint16_t>(s - shared_.of_unit.first + 1);
     shared_.packed.begins[head] = found.at;
-    shared_.packed.items[head] = static_cast<std::uint16_t>(is_whole ? 0 : found.items);
+    shared_.packed.items[head] =
+        static_cast<std::uint16_t>(own > U ? Int{shape::tile_elements} : Int(found.items));
+    if (!is_whole && own > simt::warp_threads)
+      shared_.of_unit.several_rows[head / simt::warp_threads] =
+          static_cast<std::uint32_t>(head) | static_cast<std::uint32_t>(own) << 16;
     if (is_whole) shared_.whole[head < U / 2 ? 1 : 0] = {s, 0};
     // The unit's last segment.
     if (end >= U || s + 1 == segments_.count())
@@ -419,8 +427,11 @@ struct segment_units_block {
     using units = segment_units<Problem, typename known_segments<Segments>::type, tuning.warps,
                                 Section, tuning.prefetch_distance / 2>;
     static constexpr int threads = tuning.warps * simt::warp_threads;
+#ifndef LB_WARPS
+#define LB_WARPS 32
+#endif
     static constexpr int wanted =
-        32 / tuning.warps < tuning.blocks ? 32 / tuning.warps : tuning.blocks;
+        LB_WARPS / tuning.warps < tuning.blocks ? LB_WARPS / tuning.warps : tuning.blocks;
     static constexpr int resident = simt::resident_blocks(threads, wanted);
     static constexpr block_shape shape() {
       static_assert(sizeof(typename units::storage) <= default_shared_bytes,

@@ -27,8 +27,12 @@ LOOKBACK_DEVICE void forget(Value &value) {
 template <int Slots>
 struct slots_of_block {
   static constexpr int watched = Slots + Slots / 2 + simt::warp_threads;
+  static constexpr int ranges = Slots / simt::warp_threads;
   std::int64_t first; // segment
   int end;            // of all slots
+  /// Of a segment of more than a row, whose rows all warps share: its first slot, and behind these
+  /// 16 bits the number of its slots. At most one such segment begins in 32 slots. 0: none.
+  std::uint32_t several_rows[ranges];
   alignas(16) std::uint16_t heads[watched];
 
   /// Clears the heads. Called by `threads` threads.
@@ -37,6 +41,7 @@ struct slots_of_block {
     static_assert(watched % vector == 0, "the heads must be whole vectors");
     for (int i = thread; i < watched / vector; i += threads)
       simt::store_shared<16>(heads + i * vector, simt::vector_words<16>{});
+    if (thread < ranges) several_rows[thread] = 0;
   }
 };
 
@@ -48,47 +53,33 @@ class packed_segments {
   using item = typename Problem::item;
   using stored = typename Problem::stored;
   static constexpr int E = shape::vector_elements, row_slots = shape::row_vectors,
-                       last_lane = simt::warp_threads - 1;
-
+                       row_items = row_slots * E, last_lane = simt::warp_threads - 1;
   using vector = lane_vector<item, E>;
-  /// Up to 32 consecutive slots that begin and end where rows do: a full row, or shorter ones. A
-  /// lane has one of them: the vector `vector` of the segment that begins in slot `head`, of which
-  /// the first `count` items are valid, and none if there are none to scan here. has_next_row, of
-  /// the warp: the segment has a row behind this full one. In one word, since it waits in shared
-  /// memory; bit fields would cost four times the instructions.
-  struct step {
-    std::uint32_t word;
-    LOOKBACK_DEVICE static step of(int head, int vector, int count, bool has_next_row) {
-      return {static_cast<std::uint32_t>(vector | head << 11 | count << 22) |
-              (has_next_row ? 1u << 31 : 0u)};
-    }
-    LOOKBACK_DEVICE int vector() const { return word & 0x7ff; }
-    LOOKBACK_DEVICE int head() const { return word >> 11 & 0x7ff; }
-    LOOKBACK_DEVICE int count() const { return word >> 22 & 0x1f; }
-    LOOKBACK_DEVICE bool has_next_row() const { return word >> 31 != 0; }
-    LOOKBACK_DEVICE int row() const { return vector() / row_slots; }
-    LOOKBACK_DEVICE int position() const { return word % row_slots; }
-    LOOKBACK_DEVICE bool holds() const { return count() == E; }
-  };
-  static_assert(Slots + Slots / 2 <= 1 << 11 && E < 1 << 5, "the parts of a step must fit");
-  /// Items of whole vectors wait in shared memory, the steps of a warp in a ring: the loads of all
-  /// of them are in flight at once. Others are loaded when they are needed. (H100, 2^27 elements in
-  /// segments of 64, f32 and f64: 445 and 837 us with 4 steps, 436 and 862 us with 6. In registers,
-  /// 2 steps took 517 and 1044 us, and more took longer.)
-  static constexpr bool is_staged = vector::packed;
-  static constexpr int ring = is_staged ? 4 : 1;
   static constexpr int vector_bytes = static_cast<int>(sizeof(vector));
+  /// Rows that a warp has in registers at once, so that their loads are in flight together, and the
+  /// steps of their networks overlap.
+#ifndef LB_B
+#define LB_B 4
+#endif
+  static constexpr int at_once = !vector::packed || sizeof(T) > 16 ? 1 : sizeof(T) > 8 ? 2 : LB_B;
+  /// No more rows belong to segments of several rows: of two rows and 33 slots, at the worst.
+  static constexpr int most_rows = (Slots + Slots / 2) * 2 / (row_slots + 1) + 1;
+  static_assert(Slots <= 1 << 10 && most_rows <= 1 << 7, "the parts of long_segment must fit");
+
+  using output_type = std::decay_t<decltype(Problem::sink.output)>;
+  static constexpr bool stores_vectors =
+      can_move_as_vectors<stored, output_type> && lane_vector<stored, E>::packed;
 
 public:
   using slots = slots_of_block<Slots>;
   /// Of the segment that begins in slot i, begins[i] is the index of its first item, and items[i]
-  /// the number of items to be scanned here: 0 if the whole block scans them. A segment that begins
-  /// in one of the last slots may have up to Slots / 2 vectors behind them.
+  /// the number of its items. One that is longer than the tile may have as many as a tile here.
   struct storage {
     std::int64_t begins[Slots];
-    alignas(
-        16) unsigned char vectors[Warps][ring][is_staged ? simt::warp_threads * vector_bytes : 1];
-    step steps[Warps][ring][simt::warp_threads];
+    /// Of row q of all segments of several rows: its aggregate, and one more than its index in its
+    /// segment, if another row follows there; otherwise 0.
+    uninitialized_array<T, most_rows> aggregates;
+    std::uint16_t positions[most_rows];
     std::uint16_t items[Slots];
   };
 
@@ -97,28 +88,20 @@ public:
       : problem_(problem), segments_(segments), slots_(of_block), shared_(shared), op_(problem.op) {
   }
 
-  /// Called by all threads of the block. Every warp has a share of the slots, which begins and ends
-  /// where segments do.
+  /// Called by all threads of the block.
   LOOKBACK_DEVICE void scan() {
-    const int first = segment_start(0), share = (slots_.end - first + Warps - 1) / Warps,
-              from = first + simt::warp_index() * share, end = segment_start(from + share);
+    const int first = segment_start(0);
     prefetch(first);
-    place next{segment_start(from), 0};
-    unsigned loaded = 0; // steps
-    for (int i = 0; i < ring; ++i) fetch(loaded, next, end);
-    row_prefixes rows;
-    forget(rows);
-    LOOKBACK_ROLLED
-    for (unsigned i = 0; i < loaded; ++i) {
-      simt::wait_for_copy_groups<ring - 1>(); // mutant: step-copies
-      scan_step(i % ring, rows);
-      fetch(loaded, next, end);
-    }
+    if (scan_segments_of_rows() == slots_.end - first) return;
+    // Every warp has a share of the slots, which begins and ends where segments do.
+    const int share = (slots_.end - first + Warps - 1) / Warps,
+              from = first + simt::warp_index() * share, end = segment_start(from + share);
+    scan_short_segments(segment_start(from), end);
   }
 
 private:
   /// Prefetches the items of all segments in the unit, on the assumption that they are contiguous
-  /// in memory, beginning with the segment in slot `first`. The ring holds only half of them.
+  /// in memory, beginning with the segment in slot `first`.
   /// (Shares of a copy's speed, H200, 2^27 elements in segments of 64, without and with this: f32
   /// 0.77 and 0.80, f64 0.78 and 0.79.)
   LOOKBACK_DEVICE void prefetch(int first) const {
@@ -132,10 +115,6 @@ private:
     }
   }
 
-  /// A slot, and that of the last segment that begins there or before.
-  struct place {
-    int slot, head;
-  };
   /// The first slot from `slot` on in which a segment begins.
   LOOKBACK_DEVICE int segment_start(int slot) const {
     for (; slot < slots_.end && slot < Slots; slot += simt::warp_threads) {
@@ -145,137 +124,236 @@ private:
     return slots_.end;
   }
 
-  /// Of the segment that a warp scans: the aggregate of row l in lane l, and R of the last row.
-  struct row_prefixes {
-    uninitialized_array<T, 1> aggregates, last;
-  };
-  LOOKBACK_DEVICE void scan_rows(int count, row_prefixes &rows) {
-    typename lane_exchange<T>::storage nothing;
-    lane_exchange<T> exchange(nothing);
-    rows.last[0] = rows.aggregates[0];
-    warp_inclusive_scan<1>(
-        rows.last, [=](int) { return count; }, op_, exchange);
-    construct(rows.last[0], T(exchange.from(rows.last[0], count - 1, true)));
+  LOOKBACK_DEVICE auto input_at(std::int64_t at) const {
+    return problem_.input + static_cast<std::ptrdiff_t>(at);
   }
-
-  /// Starts to load step `i` of the warp at `next`, if there is one, and moves `next` behind it.
-  LOOKBACK_DEVICE void fetch(unsigned &i, place &next, int end) const {
-    if (next.slot < end) {
-      fetch_step(i % ring, next, end);
-      ++i;
-    }
-    simt::end_copy_group();
-  }
-  LOOKBACK_DEVICE void fetch_step(unsigned i, place &next, int end) const {
-    const int lane = simt::lane_index(), slot = next.slot + lane;
-    const unsigned heads = simt::ballot(slots_.heads[slot] != 0);
-    const unsigned below = heads & ((2u << lane) - 1);
-    const int head = below != 0 ? next.slot + simt::highest_bit(below) : next.head;
-    const int vector = slot - head, position = vector & (row_slots - 1);
-    const int left = slot < end ? shared_.items[head] - vector * E : 0;
-    // A row that goes on behind the last lane is left to the next step.
-    const bool goes_on = left > E, is_full = position == row_slots - 1;
-    const int cut = goes_on && !is_full ? position + 1 : 0; // lanes // mutant: row-cut
-    const int of_last = simt::broadcast(goes_on && is_full ? -1 : cut, last_lane);
-    const int slots = of_last < 0 ? simt::warp_threads : simt::warp_threads - of_last;
-    const int count = lane >= slots || left < 0 ? 0 : left > E ? E : left;
-    shared_.steps[simt::warp_index()][i][lane] = step::of(head, vector, count, of_last < 0);
-    if constexpr (is_staged) load(shared_.begins[head] + vector * E, count, place_of(i));
-    if (heads != 0) next.head = next.slot + simt::highest_bit(heads);
-    next.slot += slots;
-  }
-  /// The lane's vector of step `i` of the ring.
-  LOOKBACK_DEVICE unsigned char *place_of(unsigned i) const {
-    return shared_.vectors[simt::warp_index()][i] + simt::lane_index() * vector_bytes;
-  }
-  /// Starts to copy `count` items from index `at` on to `to`.
-  LOOKBACK_DEVICE void load(std::int64_t at, int count, unsigned char *to) const {
-    const auto input = problem_.input + static_cast<std::ptrdiff_t>(at);
-    using iterator = std::decay_t<decltype(input)>;
-    constexpr int bytes = static_cast<int>(sizeof(item));
-    if constexpr (can_move_as_vectors<item, iterator> && !counts_from_end<iterator>) {
-      if (vector_bytes == 16 && count == E && moves_as_vectors<item, E>(input))
-        return simt::copy_vector_async<16>(to, address_of(input));
-      if constexpr (bytes == 4 || bytes == 8) {
-        LOOKBACK_UNROLL
-        for (int k = 0; k < E; ++k)
-          if (k < count) simt::copy_vector_async<bytes>(to + k * bytes, address_of(input) + k);
-        return;
-      }
-    }
-    vector items;
-    forget(items);
+  LOOKBACK_DEVICE void load(std::int64_t at, int count, vector &items) const {
+    const auto input = input_at(at);
     load_lane(input, moves_as_vectors<item, E>(input), count, items);
-    if (count > 0) simt::store_shared<vector_bytes>(to, items.words);
   }
+  LOOKBACK_DEVICE static int lane_items(int left) { return left < 0 ? 0 : left > E ? E : left; }
 
-  /// Scans step `i` of the ring.
-  LOOKBACK_DEVICE void scan_step(unsigned i, row_prefixes &rows) {
-    const int lane = simt::lane_index();
-    const step own = shared_.steps[simt::warp_index()][i][lane];
-    const std::int64_t at = shared_.begins[own.head()] + own.vector() * E;
-    vector items;
-    if constexpr (is_staged) {
-      items.words = simt::load_vector<vector_bytes>(place_of(i));
-    } else {
-      const auto input = problem_.input + static_cast<std::ptrdiff_t>(at);
-      load_lane(input, moves_as_vectors<item, E>(input), own.count(), items);
-    }
-    typename lane_exchange<T>::storage nothing;
-    lane_exchange<T> exchange(nothing);
-    uninitialized_array<T, 1> value; // V
-    forget(value);
-    if (own.holds()) construct(value[0], fold_lane<Problem>(items, op_));
+  /// The network over lanes first(i) to the lane's own, which may differ between lanes.
+  template <int Count, class First>
+  LOOKBACK_DEVICE void scan_lanes(uninitialized_array<T, Count> &values, First first) {
     LOOKBACK_UNROLL
     for (int distance = 1; distance < network::lanes; distance *= 2) {
-      const T left = exchange.up(value[0], distance, true);
-      if (own.holds() && own.position() >= distance) // mutant: slot-position
-        construct(value[0], static_cast<T>(op_(left, value[0])));
+      LOOKBACK_UNROLL
+      for (int i = 0; i < Count; ++i) {
+        bool exists = false;
+        const T left = simt::shuffle_up_from(values[i], distance, first(i), exists);
+        if (exists) // mutant: slot-position
+          construct(values[i], static_cast<T>(op_(left, values[i])));
+      }
     }
-    store(own, at, items, exchange.up(value[0], 1, true), rows.last[0]);
-    if (!own.has_next_row()) return;
-    const T aggregate = exchange.from(value[0], last_lane, true);
-    if (lane == own.row()) construct(rows.aggregates[0], aggregate); // mutant: row-of-segment
-    scan_rows(own.row() + 1, rows);
   }
 
-  /// Scans a vector from (init . row_prefix) . beside, and stores its results. Called by a full
-  /// warp, whose vectors are usually full.
-  LOOKBACK_DEVICE void store(const step &own, std::int64_t at, const vector &items, const T &beside,
-                             const T &row_prefix) {
-    if (LOOKBACK_LIKELY(simt::all_of_warp(own.holds())))
-      store_items<true>(own, at, items, beside, row_prefix);
-    else if (own.count() > 0)
-      store_items<false>(own, at, items, beside, row_prefix);
+  // ---- segments of several rows: all warps share the rows ----
+
+  /// In one word, to be had from another lane by one shuffle.
+  struct long_segment {
+    std::uint32_t word;
+    LOOKBACK_DEVICE static long_segment of(int head, int slots, int first_row) {
+      return {static_cast<std::uint32_t>(head | slots << 10 | first_row << 20)};
+    }
+    LOOKBACK_DEVICE int head() const { return word & 0x3ff; }
+    LOOKBACK_DEVICE int slots() const { return word >> 10 & 0x3ff; }
+    LOOKBACK_DEVICE int first_row() const { return static_cast<int>(word >> 20); }
+  };
+  /// Row `index` of a segment, which has `left` items from there on.
+  struct segment_row {
+    std::int64_t at;
+    int head, index, left;
+    LOOKBACK_DEVICE bool has_next() const { return left > row_items; }
+    LOOKBACK_DEVICE int items() const { return lane_items(left - simt::lane_index() * E); }
+  };
+  /// Row q of the segments that the lanes have.
+  LOOKBACK_DEVICE segment_row find_row(long_segment of_lane, int q) const {
+    const unsigned before = simt::ballot(of_lane.slots() > 0 && of_lane.first_row() <= q);
+    const long_segment own{simt::broadcast(of_lane.word, simt::highest_bit(before))};
+    const int index = q - own.first_row();
+    return {shared_.begins[own.head()] + index * row_items, own.head(), index,
+            shared_.items[own.head()] - index * row_items};
   }
-  template <bool Full>
-  LOOKBACK_DEVICE void store_items(const step &own, std::int64_t at, const vector &items,
-                                   const T &beside, const T &row_prefix) {
-    const int count = Full ? E : own.count();
-    maybe<T> left;
-    if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem_.initial.value));
-    if (own.row() > 0) left.append(op_, row_prefix);
-    if (own.position() > 0) left.append(op_, beside);
+
+  /// Returns the number of their slots.
+  LOOKBACK_DEVICE int scan_segments_of_rows() {
+    const int lane = simt::lane_index();
+    const std::uint32_t found = lane < slots::ranges ? slots_.several_rows[lane] : 0;
+    if (simt::ballot(found != 0) == 0) return 0;
+    const int own_slots = static_cast<int>(found >> 16),
+              own = (own_slots + row_slots - 1) / row_slots;
+    int through = own;
+    LOOKBACK_UNROLL
+    for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
+      const int left = simt::shuffle_up(through, distance);
+      if (lane >= distance) through += left;
+    }
+    const int all = simt::broadcast(through, last_lane);
+    const auto of_lane = long_segment::of(found & 0xffff, own_slots, through - own);
+    LOOKBACK_ROLLED
+    for (int first = 0; first < all; first += Warps * at_once) {
+      const int left = all - first,
+                share = left < Warps * at_once ? (left + Warps - 1) / Warps : at_once,
+                from = first + simt::warp_index() * share;
+      scan_rows(of_lane, from, from + share < all ? share : all - from);
+    }
+    return static_cast<int>(simt::add_lanes(static_cast<unsigned>(own_slots)));
+  }
+
+  /// Scans rows first .. first + count - 1, while other warps scan others.
+  LOOKBACK_DEVICE void scan_rows(long_segment of_lane, int first, int count) {
+    const int lane = simt::lane_index();
+    segment_row rows[at_once];
+    vector items[at_once];
+    uninitialized_array<T, at_once> values; // V
+    LOOKBACK_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      if constexpr (vector::packed) forget(items[i]);
+      rows[i] = {};
+      if (i >= count) continue;
+      rows[i] = find_row(of_lane, first + i);
+      load(rows[i].at + lane * E, rows[i].items(), items[i]);
+    }
+    forget(values);
+    LOOKBACK_UNROLL
+    for (int i = 0; i < at_once; ++i)
+      if (rows[i].items() == E) construct(values[i], fold_lane<Problem>(items[i], op_));
+    scan_lanes(values, [&](int i) { return rows[i].items() == E ? 0 : lane; });
+    if (lane == last_lane) {
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        if (i >= count) continue;
+        shared_.positions[first + i] =
+            static_cast<std::uint16_t>(rows[i].has_next() ? rows[i].index + 1 : 0);
+        if (rows[i].has_next()) construct(shared_.aggregates[first + i], values[i]);
+      }
+    }
+    simt::synchronize_block(); // mutant: rows-barrier
+    // All rows before these that belong to the same segment: at most 15.
+    const int before = first - rows[0].index, q = before + lane;
+    const int position = q < first + count - 1 ? shared_.positions[q] : 0;
+    uninitialized_array<T, 1> prefixes; // R
+    forget(prefixes);
+    if (position > 0) construct(prefixes[0], shared_.aggregates[q]);
+    scan_lanes(prefixes, [=](int) { return position > 0 ? lane - position + 1 : lane; });
+    LOOKBACK_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      if (i >= count) continue;
+      maybe<T> left;
+      if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem_.initial.value));
+      const int left_row = rows[i].index > 0 ? first + i - 1 - before : 0; // mutant: row-of-segment
+      const T row_prefix = simt::broadcast(prefixes[0], left_row);
+      if (rows[i].index > 0) left.append(op_, row_prefix);
+      const T beside = simt::shuffle_up(values[i], 1);
+      if (lane > 0 && rows[i].items() > 0) left.append(op_, beside);
+      store(rows[i].head, rows[i].index * row_items + lane * E, rows[i].at + lane * E,
+            rows[i].items(), left, items[i]);
+    }
+  }
+
+  // ---- segments of one row: every warp has its own ----
+
+  /// A lane's slot: number `position` of the segment that begins in slot `head`, with `count` items
+  /// to be scanned here.
+  struct lane_slot {
+    int head, position, count;
+  };
+  /// The next slots from `next` on, where a segment begins: at most 32, and all those of every
+  /// segment. Moves `next` behind them, and behind a longer segment.
+  LOOKBACK_DEVICE lane_slot next_slots(int &next, int end) const {
+    const int lane = simt::lane_index(), slot = next + lane;
+    const unsigned heads = simt::ballot(slots_.heads[slot] != 0);
+    const int in_step = simt::highest_bit(heads & ((2u << lane) - 1)), head = next + in_step,
+              items = shared_.items[head], position = lane - in_step;
+    const int last = simt::highest_bit(heads),
+              of_last = simt::broadcast(items, last_lane), last_end = last + slots_of(of_last),
+              here = last_end > simt::warp_threads ? last : last_end, // mutant: row-cut
+              until = end - next < here ? end - next : here;
+    next += of_last > row_items ? last_end : here;
+    return {head, position, lane < until ? lane_items(items - position * E) : 0};
+  }
+  LOOKBACK_DEVICE static int slots_of(int items) {
+    return items == 0 ? 1 : static_cast<int>((static_cast<unsigned>(items) + (E - 1)) / E);
+  }
+
+  LOOKBACK_DEVICE void scan_short_segments(int next, int end) {
+    const int lane = simt::lane_index();
+    LOOKBACK_ROLLED
+    while (next < end) {
+      lane_slot own[at_once];
+      std::int64_t at[at_once];
+      vector items[at_once];
+      uninitialized_array<T, at_once> values; // V
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        if constexpr (vector::packed) forget(items[i]);
+        own[i] = {}, at[i] = 0;
+        if (next >= end) continue;
+        own[i] = next_slots(next, end);
+        at[i] = shared_.begins[own[i].head] + own[i].position * E;
+        load(at[i], own[i].count, items[i]);
+      }
+      forget(values);
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i)
+        if (own[i].count == E) construct(values[i], fold_lane<Problem>(items[i], op_));
+      scan_lanes(values,
+                 [&](int i) { return own[i].count == E ? lane - own[i].position : lane; });
+      LOOKBACK_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        const T beside = simt::shuffle_up(values[i], 1);
+        maybe<T> left;
+        if constexpr (Problem::initial_type::exists)
+          left.set(static_cast<T>(problem_.initial.value));
+        if (own[i].position > 0 && own[i].count > 0) left.append(op_, beside);
+        store(own[i].head, own[i].position * E, at[i], own[i].count, left, items[i]);
+      }
+    }
+  }
+
+  /// Scans a vector of `count` items from `left`, and stores its results. Called by a full warp,
+  /// whose vectors are usually full. The vector's first item is number `first` of its segment, and
+  /// has the index `at`.
+  LOOKBACK_DEVICE void store(int head, int first, std::int64_t at, int count, maybe<T> &left,
+                             const vector &items) {
+    if (Segments::moves_results && count > 0)
+      at = segments_.result_begin(slots_.first + slots_.heads[head] - 1) + first;
+    const auto output = problem_.sink.output + static_cast<std::ptrdiff_t>(at);
+    if constexpr (stores_vectors) {
+      const bool is_vector = count == E && moves_as_vectors<stored, E>(output);
+      if (LOOKBACK_LIKELY(simt::all_of_warp(is_vector || count == 0))) {
+        if (is_vector) store_vector(output, scan_vector_from(left, E, items));
+        return;
+      }
+      if (count == 0) return;
+      const auto results = scan_vector_from(left, count, items);
+      if (is_vector) return store_vector(output, results);
+      LOOKBACK_UNROLL
+      for (int k = 0; k < E; ++k)
+        if (k < count) output[k] = results.get(k);
+    } else if (count > 0) {
+      const auto results = scan_vector_from(left, count, items);
+      LOOKBACK_UNROLL
+      for (int k = 0; k < E; ++k)
+        if (k < count) output[k] = results.get(k);
+    }
+  }
+  LOOKBACK_DEVICE lane_vector<stored, E> scan_vector_from(maybe<T> &left, int count,
+                                                          const vector &items) {
     lane_vector<stored, E> results;
     if constexpr (lane_vector<stored, E>::packed) forget(results);
     scan_lane(problem_, left, count, items, op_, results);
-    if (Segments::moves_results)
-      at = segments_.result_begin(slots_.first + slots_.heads[own.head()] - 1) + own.vector() * E;
-    const auto output = problem_.sink.output + static_cast<std::ptrdiff_t>(at);
-    if constexpr (can_move_as_vectors<stored, std::decay_t<decltype(output)>> &&
-                  lane_vector<stored, E>::packed) {
-      if (count == E && moves_as_vectors<stored, E>(output)) {
-        constexpr int bytes = lane_vector<stored, E>::bytes;
-        if constexpr (counts_from_end<std::decay_t<decltype(output)>>)
-          simt::store_vector<bytes>(address_of(output) - E, mirrored(results).words);
-        else
-          simt::store_vector<bytes>(output, results.words);
-        return;
-      }
-    }
-    LOOKBACK_UNROLL
-    for (int k = 0; k < E; ++k)
-      if (k < count) output[k] = results.get(k);
+    return results;
+  }
+  template <class Output>
+  LOOKBACK_DEVICE static void store_vector(const Output &output,
+                                           const lane_vector<stored, E> &results) {
+    constexpr int bytes = lane_vector<stored, E>::bytes;
+    if constexpr (counts_from_end<Output>)
+      simt::store_vector<bytes>(address_of(output) - E, mirrored(results).words);
+    else
+      simt::store_vector<bytes>(output, results.words);
   }
 
   const Problem &problem_;

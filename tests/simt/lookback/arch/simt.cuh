@@ -122,6 +122,11 @@ T shuffle_up(const T &value, int distance, EMULATOR_CALLER) {
                           lane < distance ? lane : lane - distance, where);
 }
 template <class T>
+T shuffle_up_from(const T &value, int distance, int first, bool &exists, EMULATOR_CALLER) {
+  exists = lane_index() - distance >= first;
+  return shuffle_up(value, distance, where);
+}
+template <class T>
 T rotate_up(const T &value, int distance = 1, EMULATOR_CALLER) {
   const int below = (lane_index() + warp_threads - distance) % warp_threads;
   return detail::exchange(emulator::operation::rotate_up, distance, value, below, where);
