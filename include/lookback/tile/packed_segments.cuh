@@ -58,6 +58,11 @@ class packed_segments {
   static constexpr int vector_bytes = static_cast<int>(sizeof(vector));
   /// Rows that a warp has in registers at once, so that their loads are in flight together, and the
   /// steps of their networks overlap.
+#ifdef LB_AGAIN
+#define AGAIN(x) simt::in_register(x)
+#else
+#define AGAIN(x) x
+#endif
 #ifndef LB_B
 #define LB_B 4
 #endif
@@ -66,6 +71,25 @@ class packed_segments {
   static constexpr int most_rows = (Slots + Slots / 2) * 2 / (row_slots + 1) + 1;
   static_assert(Slots <= 1 << 10 && most_rows <= 1 << 7, "the parts of long_segment must fit");
 
+  /// A lane's vector: the vector `vector` of the segment that begins in slot `head`, of which the
+  /// first `count` items are valid, and none if there are none to scan here. has_next_row: the
+  /// segment has another row behind this one. In one word, to save registers; bit fields would cost
+  /// four times the instructions.
+  struct place {
+    std::uint32_t word;
+    LOOKBACK_DEVICE static place of(int head, int vector, int count, bool has_next_row) {
+      return {static_cast<std::uint32_t>(vector | head << 11 | count << 22) |
+              (has_next_row ? 1u << 31 : 0u)};
+    }
+    LOOKBACK_DEVICE int vector() const { return word & 0x7ff; }
+    LOOKBACK_DEVICE int head() const { return word >> 11 & 0x7ff; }
+    LOOKBACK_DEVICE int count() const { return word >> 22 & 0x1f; }
+    LOOKBACK_DEVICE bool has_next_row() const { return word >> 31 != 0; }
+    LOOKBACK_DEVICE int row() const { return vector() / row_slots; }
+    LOOKBACK_DEVICE int position() const { return word % row_slots; }
+    LOOKBACK_DEVICE bool holds() const { return count() == E; }
+  };
+  static_assert(Slots + Slots / 2 <= 1 << 11 && E < 1 << 5, "the parts of a place must fit");
   using output_type = std::decay_t<decltype(Problem::sink.output)>;
   static constexpr bool stores_vectors =
       can_move_as_vectors<stored, output_type> && lane_vector<stored, E>::packed;
@@ -124,13 +148,6 @@ private:
     return slots_.end;
   }
 
-  LOOKBACK_DEVICE auto input_at(std::int64_t at) const {
-    return problem_.input + static_cast<std::ptrdiff_t>(at);
-  }
-  LOOKBACK_DEVICE void load(std::int64_t at, int count, vector &items) const {
-    const auto input = input_at(at);
-    load_lane(input, moves_as_vectors<item, E>(input), count, items);
-  }
   LOOKBACK_DEVICE static int lane_items(int left) { return left < 0 ? 0 : left > E ? E : left; }
 
   /// The network over lanes first(i) to the lane's own, which may differ between lanes.
@@ -160,20 +177,14 @@ private:
     LOOKBACK_DEVICE int slots() const { return word >> 10 & 0x3ff; }
     LOOKBACK_DEVICE int first_row() const { return static_cast<int>(word >> 20); }
   };
-  /// Row `index` of a segment, which has `left` items from there on.
-  struct segment_row {
-    std::int64_t at;
-    int head, index, left;
-    LOOKBACK_DEVICE bool has_next() const { return left > row_items; }
-    LOOKBACK_DEVICE int items() const { return lane_items(left - simt::lane_index() * E); }
-  };
-  /// Row q of the segments that the lanes have.
-  LOOKBACK_DEVICE segment_row find_row(long_segment of_lane, int q) const {
+  /// The lane's vector of row q of the segments that the lanes have.
+  LOOKBACK_DEVICE place find_row(long_segment of_lane, int q) const {
     const unsigned before = simt::ballot(of_lane.slots() > 0 && of_lane.first_row() <= q);
     const long_segment own{simt::broadcast(of_lane.word, simt::highest_bit(before))};
-    const int index = q - own.first_row();
-    return {shared_.begins[own.head()] + index * row_items, own.head(), index,
-            shared_.items[own.head()] - index * row_items};
+    const int row = q - own.first_row(), left = shared_.items[own.head()] - row * row_items,
+              lane = simt::lane_index();
+    return place::of(own.head(), row * row_slots + lane, lane_items(left - lane * E),
+                     left > row_items);
   }
 
   /// Returns the number of their slots.
@@ -204,34 +215,28 @@ private:
   /// Scans rows first .. first + count - 1, while other warps scan others.
   LOOKBACK_DEVICE void scan_rows(long_segment of_lane, int first, int count) {
     const int lane = simt::lane_index();
-    segment_row rows[at_once];
+    place own[at_once];
     vector items[at_once];
     uninitialized_array<T, at_once> values; // V
     LOOKBACK_UNROLL
     for (int i = 0; i < at_once; ++i) {
-      if constexpr (vector::packed) forget(items[i]);
-      rows[i] = {};
-      if (i >= count) continue;
-      rows[i] = find_row(of_lane, first + i);
-      load(rows[i].at + lane * E, rows[i].items(), items[i]);
+      own[i] = {};
+      if (i < count) own[i] = find_row(of_lane, first + i);
+      load(own[i], items[i]);
     }
-    forget(values);
-    LOOKBACK_UNROLL
-    for (int i = 0; i < at_once; ++i)
-      if (rows[i].items() == E) construct(values[i], fold_lane<Problem>(items[i], op_));
-    scan_lanes(values, [&](int i) { return rows[i].items() == E ? 0 : lane; });
+    reduce(own, items, values);
     if (lane == last_lane) {
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
         if (i >= count) continue;
         shared_.positions[first + i] =
-            static_cast<std::uint16_t>(rows[i].has_next() ? rows[i].index + 1 : 0);
-        if (rows[i].has_next()) construct(shared_.aggregates[first + i], values[i]);
+            static_cast<std::uint16_t>(own[i].has_next_row() ? own[i].row() + 1 : 0);
+        if (own[i].has_next_row()) construct(shared_.aggregates[first + i], values[i]);
       }
     }
     simt::synchronize_block(); // mutant: rows-barrier
     // All rows before these that belong to the same segment: at most 15.
-    const int before = first - rows[0].index, q = before + lane;
+    const int before = first - own[0].row(), q = before + lane;
     const int position = q < first + count - 1 ? shared_.positions[q] : 0;
     uninitialized_array<T, 1> prefixes; // R
     forget(prefixes);
@@ -239,29 +244,17 @@ private:
     scan_lanes(prefixes, [=](int) { return position > 0 ? lane - position + 1 : lane; });
     LOOKBACK_UNROLL
     for (int i = 0; i < at_once; ++i) {
-      if (i >= count) continue;
-      maybe<T> left;
-      if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem_.initial.value));
-      const int left_row = rows[i].index > 0 ? first + i - 1 - before : 0; // mutant: row-of-segment
-      const T row_prefix = simt::broadcast(prefixes[0], left_row);
-      if (rows[i].index > 0) left.append(op_, row_prefix);
-      const T beside = simt::shuffle_up(values[i], 1);
-      if (lane > 0 && rows[i].items() > 0) left.append(op_, beside);
-      store(rows[i].head, rows[i].index * row_items + lane * E, rows[i].at + lane * E,
-            rows[i].items(), left, items[i]);
+      const int left_row = own[i].row() > 0 ? first + i - 1 - before : 0; // mutant: row-of-segment
+      store(own[i], items[i], simt::shuffle_up(values[i], 1),
+            simt::broadcast(prefixes[0], left_row));
     }
   }
 
   // ---- segments of one row: every warp has its own ----
 
-  /// A lane's slot: number `position` of the segment that begins in slot `head`, with `count` items
-  /// to be scanned here.
-  struct lane_slot {
-    int head, position, count;
-  };
   /// The next slots from `next` on, where a segment begins: at most 32, and all those of every
   /// segment. Moves `next` behind them, and behind a longer segment.
-  LOOKBACK_DEVICE lane_slot next_slots(int &next, int end) const {
+  LOOKBACK_DEVICE place next_slots(int &next, int end) const {
     const int lane = simt::lane_index(), slot = next + lane;
     const unsigned heads = simt::ballot(slots_.heads[slot] != 0);
     const int in_step = simt::highest_bit(heads & ((2u << lane) - 1)), head = next + in_step,
@@ -271,54 +264,65 @@ private:
               here = last_end > simt::warp_threads ? last : last_end, // mutant: row-cut
               until = end - next < here ? end - next : here;
     next += of_last > row_items ? last_end : here;
-    return {head, position, lane < until ? lane_items(items - position * E) : 0};
+    return place::of(head, position, lane < until ? lane_items(items - position * E) : 0, false);
   }
   LOOKBACK_DEVICE static int slots_of(int items) {
     return items == 0 ? 1 : static_cast<int>((static_cast<unsigned>(items) + (E - 1)) / E);
   }
 
   LOOKBACK_DEVICE void scan_short_segments(int next, int end) {
-    const int lane = simt::lane_index();
     LOOKBACK_ROLLED
     while (next < end) {
-      lane_slot own[at_once];
-      std::int64_t at[at_once];
+      place own[at_once];
       vector items[at_once];
       uninitialized_array<T, at_once> values; // V
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        if constexpr (vector::packed) forget(items[i]);
-        own[i] = {}, at[i] = 0;
-        if (next >= end) continue;
-        own[i] = next_slots(next, end);
-        at[i] = shared_.begins[own[i].head] + own[i].position * E;
-        load(at[i], own[i].count, items[i]);
+        own[i] = {};
+        if (next < end) own[i] = next_slots(next, end);
+        load(own[i], items[i]);
       }
-      forget(values);
-      LOOKBACK_UNROLL
-      for (int i = 0; i < at_once; ++i)
-        if (own[i].count == E) construct(values[i], fold_lane<Problem>(items[i], op_));
-      scan_lanes(values,
-                 [&](int i) { return own[i].count == E ? lane - own[i].position : lane; });
+      reduce(own, items, values);
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const T beside = simt::shuffle_up(values[i], 1);
-        maybe<T> left;
-        if constexpr (Problem::initial_type::exists)
-          left.set(static_cast<T>(problem_.initial.value));
-        if (own[i].position > 0 && own[i].count > 0) left.append(op_, beside);
-        store(own[i].head, own[i].position * E, at[i], own[i].count, left, items[i]);
+        store(own[i], items[i], beside, beside);
       }
     }
   }
 
-  /// Scans a vector of `count` items from `left`, and stores its results. Called by a full warp,
-  /// whose vectors are usually full. The vector's first item is number `first` of its segment, and
-  /// has the index `at`.
-  LOOKBACK_DEVICE void store(int head, int first, std::int64_t at, int count, maybe<T> &left,
-                             const vector &items) {
+  // ---- both ----
+
+  LOOKBACK_DEVICE void load(const place &own, vector &items) const {
+    if constexpr (vector::packed) forget(items);
+    const auto input = problem_.input + static_cast<std::ptrdiff_t>(
+                                            shared_.begins[own.head()] + own.vector() * E);
+    load_lane(input, moves_as_vectors<item, E>(input), own.count(), items);
+  }
+  /// V of every vector.
+  LOOKBACK_DEVICE void reduce(const place (&own)[at_once], const vector (&items)[at_once],
+                              uninitialized_array<T, at_once> &values) {
+    forget(values);
+    LOOKBACK_UNROLL
+    for (int i = 0; i < at_once; ++i)
+      if (own[i].holds()) construct(values[i], fold_lane<Problem>(items[i], op_));
+    const int lane = simt::lane_index();
+    scan_lanes(values, [&](int i) { return own[i].holds() ? lane - own[i].position() : lane; });
+  }
+
+  /// Scans a vector from (init . row_prefix) . beside, and stores its results. Called by a full
+  /// warp, whose vectors are usually full.
+  LOOKBACK_DEVICE void store(const place &own, const vector &items, const T &beside,
+                             const T &row_prefix) {
+    const int count = own.count();
+    maybe<T> left;
+    if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem_.initial.value));
+    if (own.row() > 0 && count > 0) left.append(op_, row_prefix);
+    if (own.position() > 0 && count > 0) left.append(op_, beside);
+    const int head = AGAIN(own.head());
+    std::int64_t at = shared_.begins[head] + own.vector() * E;
     if (Segments::moves_results && count > 0)
-      at = segments_.result_begin(slots_.first + slots_.heads[head] - 1) + first;
+      at = segments_.result_begin(slots_.first + slots_.heads[head] - 1) + own.vector() * E;
     const auto output = problem_.sink.output + static_cast<std::ptrdiff_t>(at);
     if constexpr (stores_vectors) {
       const bool is_vector = count == E && moves_as_vectors<stored, E>(output);
