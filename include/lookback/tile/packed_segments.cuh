@@ -203,27 +203,53 @@ private:
     const int all = simt::broadcast(through, last_lane);
     const auto of_lane = long_segment::of(found & 0xffff, own_slots, through - own);
     LOOKBACK_ROLLED
-    for (int first = 0; first < all; first += Warps * at_once) {
-      const int left = all - first,
-                share = left < Warps * at_once ? (left + Warps - 1) / Warps : at_once,
-                from = first + simt::warp_index() * share;
-      scan_rows(of_lane, from, from + share < all ? share : all - from);
+#ifdef LB_PIPE
+    batch_of_rows now = load_rows(of_lane, 0, all);
+    for (int first = 0;;) {
+      first += Warps * at_once;
+      batch_of_rows next;
+      if (first < all) next = load_rows(of_lane, first, all);
+      scan_rows(now);
+      if (first >= all) break;
+      now = next;
     }
+#else
+    for (int first = 0; first < all; first += Warps * at_once) {
+      batch_of_rows now = load_rows(of_lane, first, all);
+      scan_rows(now);
+    }
+#endif
     return static_cast<int>(simt::add_lanes(static_cast<unsigned>(own_slots)));
   }
 
-  /// Scans rows first .. first + count - 1, while other warps scan others.
-  LOOKBACK_DEVICE void scan_rows(long_segment of_lane, int first, int count) {
-    const int lane = simt::lane_index();
+  struct batch {
     place own[at_once];
     vector items[at_once];
-    uninitialized_array<T, at_once> values; // V
+  };
+  struct batch_of_rows : batch {
+    int first, count;
+  };
+  LOOKBACK_DEVICE batch_of_rows load_rows(long_segment of_lane, int from_row, int all) const {
+    const int left = all - from_row,
+              share = left < Warps * at_once ? (left + Warps - 1) / Warps : at_once;
+    batch_of_rows now;
+    now.first = from_row + simt::warp_index() * share;
+    now.count = now.first + share < all ? share : all - now.first;
     LOOKBACK_UNROLL
     for (int i = 0; i < at_once; ++i) {
-      own[i] = {};
-      if (i < count) own[i] = find_row(of_lane, first + i);
-      load(own[i], items[i]);
+      now.own[i] = {};
+      if (i < now.count) now.own[i] = find_row(of_lane, now.first + i);
+      load(now.own[i], now.items[i]);
     }
+    return now;
+  }
+
+  /// Scans rows first .. first + count - 1, while other warps scan others.
+  LOOKBACK_DEVICE void scan_rows(const batch_of_rows &now) {
+    const int lane = simt::lane_index(), first = now.first, count = now.count;
+    const auto &own = now.own;
+    const auto &items = now.items;
+    uninitialized_array<T, at_once> values; // V
     reduce(own, items, values);
     if (lane == last_lane) {
       LOOKBACK_UNROLL
@@ -271,23 +297,42 @@ private:
   }
 
   LOOKBACK_DEVICE void scan_short_segments(int next, int end) {
+    if (next >= end) return;
+#ifdef LB_PIPE
+    batch now = load_short(next, end);
+    for (;;) {
+      const bool more = next < end;
+      batch following;
+      if (more) following = load_short(next, end);
+      scan_short(now);
+      if (!more) break;
+      now = following;
+    }
+#else
     LOOKBACK_ROLLED
     while (next < end) {
-      place own[at_once];
-      vector items[at_once];
-      uninitialized_array<T, at_once> values; // V
-      LOOKBACK_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        own[i] = {};
-        if (next < end) own[i] = next_slots(next, end);
-        load(own[i], items[i]);
-      }
-      reduce(own, items, values);
-      LOOKBACK_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        const T beside = simt::shuffle_up(values[i], 1);
-        store(own[i], items[i], beside, beside);
-      }
+      batch now = load_short(next, end);
+      scan_short(now);
+    }
+#endif
+  }
+  LOOKBACK_DEVICE batch load_short(int &next, int end) const {
+    batch now;
+    LOOKBACK_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      now.own[i] = {};
+      if (next < end) now.own[i] = next_slots(next, end);
+      load(now.own[i], now.items[i]);
+    }
+    return now;
+  }
+  LOOKBACK_DEVICE void scan_short(const batch &now) {
+    uninitialized_array<T, at_once> values; // V
+    reduce(now.own, now.items, values);
+    LOOKBACK_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      const T beside = simt::shuffle_up(values[i], 1);
+      store(now.own[i], now.items[i], beside, beside);
     }
   }
 
