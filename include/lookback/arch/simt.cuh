@@ -66,6 +66,10 @@ LOOKBACK_DEVICE Iterator in_register(const Iterator &other) {
   return other;
 }
 
+/// Keeps the compiler from computing both sides of a branch and selecting one: one instruction that
+/// not all lanes execute is cheaper.
+LOOKBACK_DEVICE void keep_branch() { asm volatile(""); }
+
 /// The block's dynamic shared memory, of the size given at the launch: the same object for every
 /// thread of the block.
 template <class Storage>

@@ -153,14 +153,28 @@ private:
   /// The network over lanes first(i) to the lane's own, which may differ between lanes.
   template <int Count, class First>
   LOOKBACK_DEVICE void scan_lanes(uninitialized_array<T, Count> &values, First first) {
+#ifdef LB_SW
+    simt::synchronize_warp();
+#endif
+#ifdef LB_ROWMAJOR
+    LOOKBACK_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      LOOKBACK_UNROLL
+      for (int distance = 1; distance < network::lanes; distance *= 2) {
+#else
     LOOKBACK_UNROLL
     for (int distance = 1; distance < network::lanes; distance *= 2) {
       LOOKBACK_UNROLL
       for (int i = 0; i < Count; ++i) {
+#endif
         bool exists = false;
         const T left = simt::shuffle_up_from(values[i], distance, first(i), exists);
-        if (exists) // mutant: slot-position
+        if (exists) { // mutant: slot-position
+#ifdef LB_BR
+          simt::keep_branch();
+#endif
           construct(values[i], static_cast<T>(op_(left, values[i])));
+        }
       }
     }
   }
@@ -271,8 +285,8 @@ private:
     LOOKBACK_UNROLL
     for (int i = 0; i < at_once; ++i) {
       const int left_row = own[i].row() > 0 ? first + i - 1 - before : 0; // mutant: row-of-segment
-      store(own[i], items[i], simt::shuffle_up(values[i], 1),
-            simt::broadcast(prefixes[0], left_row));
+      store<true>(own[i], items[i], simt::shuffle_up(values[i], 1),
+                  simt::broadcast(prefixes[0], left_row));
     }
   }
 
@@ -332,7 +346,7 @@ private:
     LOOKBACK_UNROLL
     for (int i = 0; i < at_once; ++i) {
       const T beside = simt::shuffle_up(values[i], 1);
-      store(now.own[i], now.items[i], beside, beside);
+      store<false>(now.own[i], now.items[i], beside, beside);
     }
   }
 
@@ -347,22 +361,24 @@ private:
   /// V of every vector.
   LOOKBACK_DEVICE void reduce(const place (&own)[at_once], const vector (&items)[at_once],
                               uninitialized_array<T, at_once> &values) {
-    forget(values);
     LOOKBACK_UNROLL
-    for (int i = 0; i < at_once; ++i)
+    for (int i = 0; i < at_once; ++i) {
+      forget(values[i]);
       if (own[i].holds()) construct(values[i], fold_lane<Problem>(items[i], op_));
+    }
     const int lane = simt::lane_index();
     scan_lanes(values, [&](int i) { return own[i].holds() ? lane - own[i].position() : lane; });
   }
 
   /// Scans a vector from (init . row_prefix) . beside, and stores its results. Called by a full
   /// warp, whose vectors are usually full.
+  template <bool HasRows>
   LOOKBACK_DEVICE void store(const place &own, const vector &items, const T &beside,
                              const T &row_prefix) {
     const int count = own.count();
     maybe<T> left;
     if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem_.initial.value));
-    if (own.row() > 0 && count > 0) left.append(op_, row_prefix);
+    if (HasRows && own.row() > 0 && count > 0) left.append(op_, row_prefix);
     if (own.position() > 0 && count > 0) left.append(op_, beside);
     const int head = AGAIN(own.head());
     std::int64_t at = shared_.begins[head] + own.vector() * E;
