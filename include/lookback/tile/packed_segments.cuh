@@ -119,7 +119,7 @@ public:
     if (scan_segments_of_rows() == slots_.end - first) return;
     // Every warp has a share of the slots, which begins and ends where segments do.
     const int share = (slots_.end - first + Warps - 1) / Warps,
-              from = first + simt::warp_index() * share, end = segment_start(from + share);
+              from = first + simt::broadcast(simt::warp_index(), 0) * share, end = segment_start(from + share);
     scan_short_segments(segment_start(from), end);
   }
 
@@ -153,26 +153,14 @@ private:
   /// The network over lanes first(i) to the lane's own, which may differ between lanes.
   template <int Count, class First>
   LOOKBACK_DEVICE void scan_lanes(uninitialized_array<T, Count> &values, First first) {
-#ifdef LB_SW
-    simt::synchronize_warp();
-#endif
-#ifdef LB_ROWMAJOR
-    LOOKBACK_UNROLL
-    for (int i = 0; i < Count; ++i) {
-      LOOKBACK_UNROLL
-      for (int distance = 1; distance < network::lanes; distance *= 2) {
-#else
     LOOKBACK_UNROLL
     for (int distance = 1; distance < network::lanes; distance *= 2) {
       LOOKBACK_UNROLL
       for (int i = 0; i < Count; ++i) {
-#endif
         bool exists = false;
         const T left = simt::shuffle_up_from(values[i], distance, first(i), exists);
         if (exists) { // mutant: slot-position
-#ifdef LB_BR
           simt::keep_branch();
-#endif
           construct(values[i], static_cast<T>(op_(left, values[i])));
         }
       }
@@ -217,57 +205,37 @@ private:
     const int all = simt::broadcast(through, last_lane);
     const auto of_lane = long_segment::of(found & 0xffff, own_slots, through - own);
     LOOKBACK_ROLLED
-#ifdef LB_PIPE
-    batch_of_rows now = load_rows(of_lane, 0, all);
-    for (int first = 0;;) {
+    for (int first = 0; first < all;) {
+      const int share = (all - first + Warps - 1) / Warps;
+      if (at_once > 1 && share == 1)
+        scan_rows<1>(of_lane, first, all);
+      else
+        scan_rows<at_once>(of_lane, first, all);
       first += Warps * at_once;
-      batch_of_rows next;
-      if (first < all) next = load_rows(of_lane, first, all);
-      scan_rows(now);
-      if (first >= all) break;
-      now = next;
     }
-#else
-    for (int first = 0; first < all; first += Warps * at_once) {
-      batch_of_rows now = load_rows(of_lane, first, all);
-      scan_rows(now);
-    }
-#endif
     return static_cast<int>(simt::add_lanes(static_cast<unsigned>(own_slots)));
   }
 
-  struct batch {
-    place own[at_once];
-    vector items[at_once];
-  };
-  struct batch_of_rows : batch {
-    int first, count;
-  };
-  LOOKBACK_DEVICE batch_of_rows load_rows(long_segment of_lane, int from_row, int all) const {
-    const int left = all - from_row,
-              share = left < Warps * at_once ? (left + Warps - 1) / Warps : at_once;
-    batch_of_rows now;
-    now.first = from_row + simt::warp_index() * share;
-    now.count = now.first + share < all ? share : all - now.first;
+  /// Scans the lane's warp's share of rows `from` .. `all` - 1, at most B of them, while other warps
+  /// scan theirs.
+  template <int B>
+  LOOKBACK_DEVICE void scan_rows(long_segment of_lane, int from, int all) {
+    const int share = all - from < Warps * B ? (all - from + Warps - 1) / Warps : B,
+              first = from + simt::broadcast(simt::warp_index(), 0) * share,
+              count = first + share < all ? share : all - first, lane = simt::lane_index();
+    place own[B];
+    vector items[B];
     LOOKBACK_UNROLL
-    for (int i = 0; i < at_once; ++i) {
-      now.own[i] = {};
-      if (i < now.count) now.own[i] = find_row(of_lane, now.first + i);
-      load(now.own[i], now.items[i]);
+    for (int i = 0; i < B; ++i) {
+      own[i] = {};
+      if (i < count) own[i] = find_row(of_lane, first + i);
+      load(own[i], items[i]);
     }
-    return now;
-  }
-
-  /// Scans rows first .. first + count - 1, while other warps scan others.
-  LOOKBACK_DEVICE void scan_rows(const batch_of_rows &now) {
-    const int lane = simt::lane_index(), first = now.first, count = now.count;
-    const auto &own = now.own;
-    const auto &items = now.items;
-    uninitialized_array<T, at_once> values; // V
+    uninitialized_array<T, B> values; // V
     reduce(own, items, values);
     if (lane == last_lane) {
       LOOKBACK_UNROLL
-      for (int i = 0; i < at_once; ++i) {
+      for (int i = 0; i < B; ++i) {
         if (i >= count) continue;
         shared_.positions[first + i] =
             static_cast<std::uint16_t>(own[i].has_next_row() ? own[i].row() + 1 : 0);
@@ -283,7 +251,7 @@ private:
     if (position > 0) construct(prefixes[0], shared_.aggregates[q]);
     scan_lanes(prefixes, [=](int) { return position > 0 ? lane - position + 1 : lane; });
     LOOKBACK_UNROLL
-    for (int i = 0; i < at_once; ++i) {
+    for (int i = 0; i < B; ++i) {
       const int left_row = own[i].row() > 0 ? first + i - 1 - before : 0; // mutant: row-of-segment
       store<true>(own[i], items[i], simt::shuffle_up(values[i], 1),
                   simt::broadcast(prefixes[0], left_row));
@@ -296,7 +264,8 @@ private:
   /// segment. Moves `next` behind them, and behind a longer segment.
   LOOKBACK_DEVICE place next_slots(int &next, int end) const {
     const int lane = simt::lane_index(), slot = next + lane;
-    const unsigned heads = simt::ballot(slots_.heads[slot] != 0);
+    const bool begins = slots_.heads[slot] != 0;
+    const unsigned heads = simt::ballot(begins);
     const int in_step = simt::highest_bit(heads & ((2u << lane) - 1)), head = next + in_step,
               items = shared_.items[head], position = lane - in_step;
     const int last = simt::highest_bit(heads),
@@ -311,42 +280,30 @@ private:
   }
 
   LOOKBACK_DEVICE void scan_short_segments(int next, int end) {
-    if (next >= end) return;
-#ifdef LB_PIPE
-    batch now = load_short(next, end);
-    for (;;) {
-      const bool more = next < end;
-      batch following;
-      if (more) following = load_short(next, end);
-      scan_short(now);
-      if (!more) break;
-      now = following;
-    }
-#else
+    constexpr int sure = (at_once - 1) * row_slots; // behind them, a batch has work for all steps
     LOOKBACK_ROLLED
-    while (next < end) {
-      batch now = load_short(next, end);
-      scan_short(now);
+    while (end - next > sure) scan_short<at_once>(next, end);
+    if constexpr (at_once > 1) {
+      LOOKBACK_ROLLED
+      while (next < end) scan_short<1>(next, end);
     }
-#endif
   }
-  LOOKBACK_DEVICE batch load_short(int &next, int end) const {
-    batch now;
+  template <int B>
+  LOOKBACK_DEVICE void scan_short(int &next, int end) {
+    place own[B];
+    vector items[B];
     LOOKBACK_UNROLL
-    for (int i = 0; i < at_once; ++i) {
-      now.own[i] = {};
-      if (next < end) now.own[i] = next_slots(next, end);
-      load(now.own[i], now.items[i]);
+    for (int i = 0; i < B; ++i) {
+      own[i] = {};
+      if (next < end) own[i] = next_slots(next, end);
+      load(own[i], items[i]);
     }
-    return now;
-  }
-  LOOKBACK_DEVICE void scan_short(const batch &now) {
-    uninitialized_array<T, at_once> values; // V
-    reduce(now.own, now.items, values);
+    uninitialized_array<T, B> values; // V
+    reduce(own, items, values);
     LOOKBACK_UNROLL
-    for (int i = 0; i < at_once; ++i) {
+    for (int i = 0; i < B; ++i) {
       const T beside = simt::shuffle_up(values[i], 1);
-      store<false>(now.own[i], now.items[i], beside, beside);
+      store<false>(own[i], items[i], beside, beside);
     }
   }
 
@@ -359,10 +316,11 @@ private:
     load_lane(input, moves_as_vectors<item, E>(input), own.count(), items);
   }
   /// V of every vector.
-  LOOKBACK_DEVICE void reduce(const place (&own)[at_once], const vector (&items)[at_once],
-                              uninitialized_array<T, at_once> &values) {
+  template <int B>
+  LOOKBACK_DEVICE void reduce(const place (&own)[B], const vector (&items)[B],
+                              uninitialized_array<T, B> &values) {
     LOOKBACK_UNROLL
-    for (int i = 0; i < at_once; ++i) {
+    for (int i = 0; i < B; ++i) {
       forget(values[i]);
       if (own[i].holds()) construct(values[i], fold_lane<Problem>(items[i], op_));
     }
