@@ -33,12 +33,6 @@ struct segment_batches {
   LOOKBACK_HOST_DEVICE static constexpr std::int64_t of(std::int64_t all) {
     return all / segments + (all % segments != 0);
   }
-  /// Slots of a segment of `items` items, by E of them.
-  template <int E, class Number>
-  LOOKBACK_DEVICE static Number slots(Number items) {
-    return items == 0 ? 1 : (items - 1) / E + 1;
-  }
-
   /// The batch of slot `slot`, which exists. Called by a full warp. Looks first at the batch
   /// `guess` and at distances of 1, 2, 4, ... around it, with one round trip to memory: if the
   /// guess is right, that is enough.
@@ -94,7 +88,7 @@ LOOKBACK_DEVICE void measure_batches(const Segments &segments, std::int64_t batc
     for (int i = 0; i < at_once; ++i) {
       const std::int64_t s = (batch + i) * segment_batches::segments + lane;
       slots[i] = 0;
-      if (s < segments.count()) slots[i] = segment_batches::slots<E>(segments.items(s));
+      if (s < segments.count()) slots[i] = slots_of<E>(segments.items(s));
     }
     LOOKBACK_UNROLL
     for (int i = 0; i < at_once; ++i) {
@@ -252,6 +246,7 @@ private:
     if (thread == 0) {
       shared_.known.note(first, batch);
       shared_.first_batch = batch;
+      shared_.packed.begins[0] = 0;
       own.first = batch * segment_batches::segments;
       own.end = 0;
     }
@@ -281,11 +276,7 @@ private:
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const std::int64_t s = segment_in(batch + i * Warps);
-#ifdef LB_SPEC
-        if ((i > 0 && found[i].begin >= first + U) || s >= segments_.count()) continue;
-#else
         if (found[i].begin >= first + U || s >= segments_.count()) continue;
-#endif
         found[i].at = segments_.begin(s);
         found[i].items = segments_.items(s);
       }
@@ -310,13 +301,8 @@ private:
                                      std::uint64_t first) {
     Int own = 0;
     if (s < segments_.count())
-      own = static_cast<Int>(segment_batches::slots<shape::vector_elements>(found.items));
-    Int through = own;
-    LOOKBACK_UNROLL
-    for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
-      const Int left = simt::shuffle_up(through, distance);
-      if (simt::lane_index() >= distance) through += left;
-    }
+      own = static_cast<Int>(slots_of<shape::vector_elements>(found.items));
+    const Int through = add_through_lane(own);
     if (own != 0) note(s, static_cast<Int>(found.begin - first) + through - own, own, found);
   }
 
@@ -348,8 +334,8 @@ private:
     const bool is_whole = own > U / 2;
     shared_.of_unit.heads[head] = static_cast<std::uint16_t>(s - shared_.of_unit.first + 1);
     shared_.packed.begins[head] = found.at;
-    shared_.packed.items[head] =
-        static_cast<std::uint16_t>(own > U ? Int{shape::tile_elements} : Int(found.items));
+    shared_.packed.items[head] = static_cast<std::uint16_t>(
+        own > U ? Int{shape::tile_elements} : static_cast<Int>(found.items));
     if (!is_whole && own > simt::warp_threads)
       shared_.of_unit.several_rows[head / simt::warp_threads] =
           static_cast<std::uint32_t>(head) | static_cast<std::uint32_t>(own) << 16;
@@ -427,11 +413,8 @@ struct segment_units_block {
     using units = segment_units<Problem, typename known_segments<Segments>::type, tuning.warps,
                                 Section, tuning.prefetch_distance / 2>;
     static constexpr int threads = tuning.warps * simt::warp_threads;
-#ifndef LB_WARPS
-#define LB_WARPS 32
-#endif
     static constexpr int wanted =
-        LB_WARPS / tuning.warps < tuning.blocks ? LB_WARPS / tuning.warps : tuning.blocks;
+        32 / tuning.warps < tuning.blocks ? 32 / tuning.warps : tuning.blocks;
     static constexpr int resident = simt::resident_blocks(threads, wanted);
     static constexpr block_shape shape() {
       static_assert(sizeof(typename units::storage) <= default_shared_bytes,

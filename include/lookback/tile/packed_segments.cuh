@@ -2,8 +2,13 @@
 // Many short segments in one block. A segment has one slot for every vector; its slots are
 // consecutive, and those of the next segment follow them. Every segment has its own tree
 // (core/tree.cuh): a row is 32 consecutive slots, counted from the first slot of the segment,
-// whichever lanes have them. A warp scans whole segments, in steps of at most 32 slots that cut no
-// row. So it knows the rows before the one that it scans, and every item is read once.
+// whichever lanes have them. Every item is read once.
+//
+// - Segments of several rows: their rows, one after the other, are dealt to all warps. A warp has a
+//   row of 32 lanes, and learns the aggregates of the rows before it through shared memory.
+// - Segments of one row or less: a warp scans whole segments, as many as 32 lanes hold.
+//
+// Either way, a warp has several rows in registers at once: their loads are in flight together.
 #pragma once
 
 #include <lookback/block/lane_scan.cuh>
@@ -21,17 +26,34 @@ LOOKBACK_DEVICE void forget(Value &value) {
   std::memset(static_cast<void *>(&value), 0, sizeof(value));
 }
 
+/// Slots of a segment of `items` items, by E of them.
+template <int E, class Number>
+LOOKBACK_DEVICE Number slots_of(Number items) {
+  return items == 0 ? 1 : (items - 1) / E + 1;
+}
+
+/// The sum of the values of all lanes up to this one.
+template <class Int>
+LOOKBACK_DEVICE Int add_through_lane(Int value) {
+  LOOKBACK_UNROLL
+  for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
+    const Int left = simt::shuffle_up(value, distance);
+    if (simt::lane_index() >= distance) value += left;
+  }
+  return value;
+}
+
 /// A block's slots. If a segment begins in slot i, heads[i] is one more than its index, counted
 /// from segment `first`; otherwise 0. None begins in a slot from `Slots` on, but the last one may
 /// have slots there, and a warp may look at 32 slots from there on.
 template <int Slots>
 struct slots_of_block {
   static constexpr int watched = Slots + Slots / 2 + simt::warp_threads;
-  static constexpr int ranges = Slots / simt::warp_threads;
-  std::int64_t first; // segment
-  int end;            // of all slots
-  /// Of a segment of more than a row, whose rows all warps share: its first slot, and behind these
-  /// 16 bits the number of its slots. At most one such segment begins in 32 slots. 0: none.
+  static constexpr int ranges = Slots / simt::warp_threads; // of 32 slots
+  std::int64_t first;                                       // segment
+  int end;                                                  // of all slots
+  /// Of the segment of several rows that begins in range i of 32 slots: its first slot and, times
+  /// 2^16, the number of its slots. 0: there is none. There is at most one.
   std::uint32_t several_rows[ranges];
   alignas(16) std::uint16_t heads[watched];
 
@@ -56,25 +78,18 @@ class packed_segments {
                        row_items = row_slots * E, last_lane = simt::warp_threads - 1;
   using vector = lane_vector<item, E>;
   static constexpr int vector_bytes = static_cast<int>(sizeof(vector));
-  /// Rows that a warp has in registers at once, so that their loads are in flight together, and the
-  /// steps of their networks overlap.
-#ifdef LB_AGAIN
-#define AGAIN(x) simt::in_register(x)
-#else
-#define AGAIN(x) x
-#endif
+  /// Rows that a warp has in registers at once.
 #ifndef LB_B
 #define LB_B 4
 #endif
   static constexpr int at_once = !vector::packed || sizeof(T) > 16 ? 1 : sizeof(T) > 8 ? 2 : LB_B;
-  /// No more rows belong to segments of several rows: of two rows and 33 slots, at the worst.
+  /// Rows of all segments of several rows, at most: if each has 33 slots and two rows.
   static constexpr int most_rows = (Slots + Slots / 2) * 2 / (row_slots + 1) + 1;
   static_assert(Slots <= 1 << 10 && most_rows <= 1 << 7, "the parts of long_segment must fit");
 
   /// A lane's vector: the vector `vector` of the segment that begins in slot `head`, of which the
-  /// first `count` items are valid, and none if there are none to scan here. has_next_row: the
-  /// segment has another row behind this one. In one word, to save registers; bit fields would cost
-  /// four times the instructions.
+  /// first `count` items are to be scanned here. has_next_row: the segment has another row behind
+  /// this one. In one word, to save registers; bit fields would cost four times the instructions.
   struct place {
     std::uint32_t word;
     LOOKBACK_DEVICE static place of(int head, int vector, int count, bool has_next_row) {
@@ -97,7 +112,7 @@ class packed_segments {
 public:
   using slots = slots_of_block<Slots>;
   /// Of the segment that begins in slot i, begins[i] is the index of its first item, and items[i]
-  /// the number of its items. One that is longer than the tile may have as many as a tile here.
+  /// the number of its items, or those of a tile if it is longer than that. begins[0] is always set.
   struct storage {
     std::int64_t begins[Slots];
     /// Of row q of all segments of several rows: its aggregate, and one more than its index in its
@@ -118,15 +133,14 @@ public:
     prefetch(first);
     if (scan_segments_of_rows() == slots_.end - first) return;
     // Every warp has a share of the slots, which begins and ends where segments do.
-    const int share = (slots_.end - first + Warps - 1) / Warps,
-              from = first + simt::broadcast(simt::warp_index(), 0) * share, end = segment_start(from + share);
+    const int share = (slots_.end - first + Warps - 1) / Warps, from = first + warp() * share,
+              end = segment_start(from + share);
     scan_short_segments(segment_start(from), end);
   }
 
 private:
   /// Prefetches the items of all segments in the unit, on the assumption that they are contiguous
-  /// in memory, beginning with the segment in slot `first`.
-  /// (Shares of a copy's speed, H200, 2^27 elements in segments of 64, without and with this: f32
+  /// in memory, beginning with the segment in slot `first`. (Shares of a copy's speed, H200, 2^27 elements in segments of 64, without and with this: f32
   /// 0.77 and 0.80, f64 0.78 and 0.79.)
   LOOKBACK_DEVICE void prefetch(int first) const {
     using iterator = std::decay_t<decltype(problem_.input)>;
@@ -139,6 +153,12 @@ private:
     }
   }
 
+  /// The index of the warp. The compiler knows that a broadcast value is the same in all lanes, and
+  /// that branches which depend on it do not diverge. Otherwise, every shuffle behind them would
+  /// have a second version for lanes that have diverged, and 64-bit values would be moved around it
+  /// (f64: 165 instead of 130 instructions a row).
+  LOOKBACK_DEVICE static int warp() { return simt::broadcast(simt::warp_index(), 0); }
+
   /// The first slot from `slot` on in which a segment begins.
   LOOKBACK_DEVICE int segment_start(int slot) const {
     for (; slot < slots_.end && slot < Slots; slot += simt::warp_threads) {
@@ -150,7 +170,8 @@ private:
 
   LOOKBACK_DEVICE static int lane_items(int left) { return left < 0 ? 0 : left > E ? E : left; }
 
-  /// The network over lanes first(i) to the lane's own, which may differ between lanes.
+  /// The network of `Count` rows over lanes first(i) to the lane's own. If that is first(i), the lane
+  /// may have no value.
   template <int Count, class First>
   LOOKBACK_DEVICE void scan_lanes(uninitialized_array<T, Count> &values, First first) {
     LOOKBACK_UNROLL
@@ -167,9 +188,10 @@ private:
     }
   }
 
-  // ---- segments of several rows: all warps share the rows ----
+  // ---- segments of several rows ----
 
-  /// In one word, to be had from another lane by one shuffle.
+  /// A segment of several rows: its first slot, its number of slots, and the number of its first
+  /// row among those of all such segments. In one word, so that one shuffle moves it.
   struct long_segment {
     std::uint32_t word;
     LOOKBACK_DEVICE static long_segment of(int head, int slots, int first_row) {
@@ -179,7 +201,7 @@ private:
     LOOKBACK_DEVICE int slots() const { return word >> 10 & 0x3ff; }
     LOOKBACK_DEVICE int first_row() const { return static_cast<int>(word >> 20); }
   };
-  /// The lane's vector of row q of the segments that the lanes have.
+  /// The lane's vector of row q of all segments of several rows, which the lanes have.
   LOOKBACK_DEVICE place find_row(long_segment of_lane, int q) const {
     const unsigned before = simt::ballot(of_lane.slots() > 0 && of_lane.first_row() <= q);
     const long_segment own{simt::broadcast(of_lane.word, simt::highest_bit(before))};
@@ -189,19 +211,14 @@ private:
                      left > row_items);
   }
 
-  /// Returns the number of their slots.
+  /// Scans them all. Returns the number of their slots.
   LOOKBACK_DEVICE int scan_segments_of_rows() {
     const int lane = simt::lane_index();
     const std::uint32_t found = lane < slots::ranges ? slots_.several_rows[lane] : 0;
     if (simt::ballot(found != 0) == 0) return 0;
     const int own_slots = static_cast<int>(found >> 16),
               own = (own_slots + row_slots - 1) / row_slots;
-    int through = own;
-    LOOKBACK_UNROLL
-    for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
-      const int left = simt::shuffle_up(through, distance);
-      if (lane >= distance) through += left;
-    }
+    const int through = add_through_lane(own);
     const int all = simt::broadcast(through, last_lane);
     const auto of_lane = long_segment::of(found & 0xffff, own_slots, through - own);
     LOOKBACK_ROLLED
@@ -216,13 +233,12 @@ private:
     return static_cast<int>(simt::add_lanes(static_cast<unsigned>(own_slots)));
   }
 
-  /// Scans the lane's warp's share of rows `from` .. `all` - 1, at most B of them, while other warps
-  /// scan theirs.
+  /// Scans the rows from `from` on, of `all`: every warp at most B of them.
   template <int B>
   LOOKBACK_DEVICE void scan_rows(long_segment of_lane, int from, int all) {
     const int share = all - from < Warps * B ? (all - from + Warps - 1) / Warps : B,
-              first = from + simt::broadcast(simt::warp_index(), 0) * share,
-              count = first + share < all ? share : all - first, lane = simt::lane_index();
+              first = from + warp() * share, count = first + share < all ? share : all - first,
+              lane = simt::lane_index();
     place own[B];
     vector items[B];
     LOOKBACK_UNROLL
@@ -243,13 +259,15 @@ private:
       }
     }
     simt::synchronize_block(); // mutant: rows-barrier
-    // All rows before these that belong to the same segment: at most 15.
-    const int before = first - own[0].row(), q = before + lane;
-    const int position = q < first + count - 1 ? shared_.positions[q] : 0;
-    uninitialized_array<T, 1> prefixes; // R
+    // Lane l has R of row before + l: this is the first row of the segment of the warp's first row.
+    const int before = first - own[0].row(), q = before + lane;            // mutant: rows-before
+    const int position = q < first + count - 1 ? shared_.positions[q] : 0; // mutant: rows-until
+    uninitialized_array<T, 1> prefixes;                                    // R
     forget(prefixes);
     if (position > 0) construct(prefixes[0], shared_.aggregates[q]);
-    scan_lanes(prefixes, [=](int) { return position > 0 ? lane - position + 1 : lane; });
+    scan_lanes(prefixes, [=](int) {
+      return position > 0 ? lane - position + 1 : lane; // mutant: rows-from
+    });
     LOOKBACK_UNROLL
     for (int i = 0; i < B; ++i) {
       const int left_row = own[i].row() > 0 ? first + i - 1 - before : 0; // mutant: row-of-segment
@@ -258,31 +276,26 @@ private:
     }
   }
 
-  // ---- segments of one row: every warp has its own ----
+  // ---- segments of one row or less ----
 
-  /// The next slots from `next` on, where a segment begins: at most 32, and all those of every
-  /// segment. Moves `next` behind them, and behind a longer segment.
+  /// The lane's vector of the next segments from slot `next` on, in which one begins: of as many as
+  /// 32 lanes hold. Moves `next` behind them, and behind a segment of several rows.
   LOOKBACK_DEVICE place next_slots(int &next, int end) const {
-    const int lane = simt::lane_index(), slot = next + lane;
-    const bool begins = slots_.heads[slot] != 0;
-    const unsigned heads = simt::ballot(begins);
+    const int lane = simt::lane_index();
+    const unsigned heads = simt::ballot(slots_.heads[next + lane] != 0);
     const int in_step = simt::highest_bit(heads & ((2u << lane) - 1)), head = next + in_step,
               items = shared_.items[head], position = lane - in_step;
-    const int last = simt::highest_bit(heads),
-              of_last = simt::broadcast(items, last_lane), last_end = last + slots_of(of_last),
+    // The last lane's segment may go on behind it.
+    const int last = simt::highest_bit(heads), of_last = simt::broadcast(items, last_lane),
+              last_end = last + static_cast<int>(slots_of<E>(static_cast<unsigned>(of_last))),
               here = last_end > simt::warp_threads ? last : last_end, // mutant: row-cut
-              until = end - next < here ? end - next : here;
+        until = end - next < here ? end - next : here;
     next += of_last > row_items ? last_end : here;
     return place::of(head, position, lane < until ? lane_items(items - position * E) : 0, false);
   }
-  LOOKBACK_DEVICE static int slots_of(int items) {
-    return items == 0 ? 1 : static_cast<int>((static_cast<unsigned>(items) + (E - 1)) / E);
-  }
-
   LOOKBACK_DEVICE void scan_short_segments(int next, int end) {
-    constexpr int sure = (at_once - 1) * row_slots; // behind them, a batch has work for all steps
     LOOKBACK_ROLLED
-    while (end - next > sure) scan_short<at_once>(next, end);
+    while (end - next > (at_once - 1) * row_slots) scan_short<at_once>(next, end);
     if constexpr (at_once > 1) {
       LOOKBACK_ROLLED
       while (next < end) scan_short<1>(next, end);
@@ -309,13 +322,14 @@ private:
 
   // ---- both ----
 
+  /// Reads the lane's vector.
   LOOKBACK_DEVICE void load(const place &own, vector &items) const {
     if constexpr (vector::packed) forget(items);
-    const auto input = problem_.input + static_cast<std::ptrdiff_t>(
-                                            shared_.begins[own.head()] + own.vector() * E);
+    const auto input =
+        problem_.input + static_cast<std::ptrdiff_t>(shared_.begins[own.head()] + own.vector() * E);
     load_lane(input, moves_as_vectors<item, E>(input), own.count(), items);
   }
-  /// V of every vector.
+  /// V of the lane's vector of every row.
   template <int B>
   LOOKBACK_DEVICE void reduce(const place (&own)[B], const vector (&items)[B],
                               uninitialized_array<T, B> &values) {
@@ -338,32 +352,27 @@ private:
     if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem_.initial.value));
     if (HasRows && own.row() > 0 && count > 0) left.append(op_, row_prefix);
     if (own.position() > 0 && count > 0) left.append(op_, beside);
-    const int head = AGAIN(own.head());
-    std::int64_t at = shared_.begins[head] + own.vector() * E;
+    std::int64_t at = shared_.begins[own.head()] + own.vector() * E;
     if (Segments::moves_results && count > 0)
-      at = segments_.result_begin(slots_.first + slots_.heads[head] - 1) + own.vector() * E;
+      at = segments_.result_begin(slots_.first + slots_.heads[own.head()] - 1) + own.vector() * E;
     const auto output = problem_.sink.output + static_cast<std::ptrdiff_t>(at);
+    bool is_vector = false;
     if constexpr (stores_vectors) {
-      const bool is_vector = count == E && moves_as_vectors<stored, E>(output);
+      is_vector = count == E && moves_as_vectors<stored, E>(output);
       if (LOOKBACK_LIKELY(simt::all_of_warp(is_vector || count == 0))) {
-        if (is_vector) store_vector(output, scan_vector_from(left, E, items));
+        if (is_vector) store_vector(output, scan_from(left, E, items));
         return;
       }
-      if (count == 0) return;
-      const auto results = scan_vector_from(left, count, items);
-      if (is_vector) return store_vector(output, results);
-      LOOKBACK_UNROLL
-      for (int k = 0; k < E; ++k)
-        if (k < count) output[k] = results.get(k);
-    } else if (count > 0) {
-      const auto results = scan_vector_from(left, count, items);
-      LOOKBACK_UNROLL
-      for (int k = 0; k < E; ++k)
-        if (k < count) output[k] = results.get(k);
     }
+    if (count == 0) return;
+    const auto results = scan_from(left, count, items);
+    if constexpr (stores_vectors)
+      if (is_vector) return store_vector(output, results);
+    LOOKBACK_UNROLL
+    for (int k = 0; k < E; ++k)
+      if (k < count) output[k] = results.get(k);
   }
-  LOOKBACK_DEVICE lane_vector<stored, E> scan_vector_from(maybe<T> &left, int count,
-                                                          const vector &items) {
+  LOOKBACK_DEVICE lane_vector<stored, E> scan_from(maybe<T> &left, int count, const vector &items) {
     lane_vector<stored, E> results;
     if constexpr (lane_vector<stored, E>::packed) forget(results);
     scan_lane(problem_, left, count, items, op_, results);
