@@ -78,11 +78,9 @@ class packed_segments {
                        row_items = row_slots * E, last_lane = simt::warp_threads - 1;
   using vector = lane_vector<item, E>;
   static constexpr int vector_bytes = static_cast<int>(sizeof(vector));
-  /// Rows that a warp has in registers at once.
-#ifndef LB_B
-#define LB_B 4
-#endif
-  static constexpr int at_once = !vector::packed || sizeof(T) > 16 ? 1 : sizeof(T) > 8 ? 2 : LB_B;
+  /// Rows that a warp has in registers at once, and a smaller number of rows for what is left.
+  static constexpr int at_once = !vector::packed || sizeof(T) > 16 ? 1 : sizeof(T) > 8 ? 2 : 4;
+  static constexpr int few = at_once < 2 ? at_once : 2;
   /// Rows of all segments of several rows, at most: if each has 33 slots and two rows.
   static constexpr int most_rows = (Slots + Slots / 2) * 2 / (row_slots + 1) + 1;
   static_assert(Slots <= 1 << 10 && most_rows <= 1 << 7, "the parts of long_segment must fit");
@@ -112,7 +110,8 @@ class packed_segments {
 public:
   using slots = slots_of_block<Slots>;
   /// Of the segment that begins in slot i, begins[i] is the index of its first item, and items[i]
-  /// the number of its items, or those of a tile if it is longer than that. begins[0] is always set.
+  /// the number of its items, or those of a tile if it is longer than that. begins[0] is
+  /// always set.
   struct storage {
     std::int64_t begins[Slots];
     /// Of row q of all segments of several rows: its aggregate, and one more than its index in its
@@ -140,7 +139,8 @@ public:
 
 private:
   /// Prefetches the items of all segments in the unit, on the assumption that they are contiguous
-  /// in memory, beginning with the segment in slot `first`. (Shares of a copy's speed, H200, 2^27 elements in segments of 64, without and with this: f32
+  /// in memory, beginning with the segment in slot `first`. (Shares of a copy's speed, H200, 2^27
+  /// elements in segments of 64, without and with this, when steps waited in shared memory: f32
   /// 0.77 and 0.80, f64 0.78 and 0.79.)
   LOOKBACK_DEVICE void prefetch(int first) const {
     using iterator = std::decay_t<decltype(problem_.input)>;
@@ -170,7 +170,7 @@ private:
 
   LOOKBACK_DEVICE static int lane_items(int left) { return left < 0 ? 0 : left > E ? E : left; }
 
-  /// The network of `Count` rows over lanes first(i) to the lane's own. If that is first(i), the lane
+  /// The network of `Count` rows over lanes first(i) to the own one. Where these are one lane, it
   /// may have no value.
   template <int Count, class First>
   LOOKBACK_DEVICE void scan_lanes(uninitialized_array<T, Count> &values, First first) {
@@ -224,10 +224,10 @@ private:
     LOOKBACK_ROLLED
     for (int first = 0; first < all;) {
       const int share = (all - first + Warps - 1) / Warps;
-      if (at_once > 1 && share == 1)
-        scan_rows<1>(of_lane, first, all);
-      else
+      if (share > few || few == at_once)
         scan_rows<at_once>(of_lane, first, all);
+      else
+        scan_rows<few>(of_lane, first, all);
       first += Warps * at_once;
     }
     return static_cast<int>(simt::add_lanes(static_cast<unsigned>(own_slots)));
@@ -294,11 +294,12 @@ private:
     return place::of(head, position, lane < until ? lane_items(items - position * E) : 0, false);
   }
   LOOKBACK_DEVICE void scan_short_segments(int next, int end) {
+    constexpr int left = few < at_once ? few * row_slots : 0;
     LOOKBACK_ROLLED
-    while (end - next > (at_once - 1) * row_slots) scan_short<at_once>(next, end);
-    if constexpr (at_once > 1) {
+    while (end - next > left) scan_short<at_once>(next, end);
+    if constexpr (few < at_once) {
       LOOKBACK_ROLLED
-      while (next < end) scan_short<1>(next, end);
+      while (next < end) scan_short<few>(next, end);
     }
   }
   template <int B>
