@@ -130,11 +130,23 @@ public:
   LOOKBACK_DEVICE void scan() {
     const int first = segment_start(0);
     prefetch(first);
-    if (scan_segments_of_rows() == slots_.end - first) return;
-    // Every warp has a share of the slots, which begins and ends where segments do.
-    const int share = (slots_.end - first + Warps - 1) / Warps, from = first + warp() * share,
-              end = segment_start(from + share);
-    scan_short_segments(segment_start(from), end);
+    const rows_of_unit rows = find_rows();
+    int next = slots_.end, end = next;
+    if (rows.slots < slots_.end - first) {
+      // Every warp has a share of the slots, which begins and ends where segments do.
+      const int share = (slots_.end - first + Warps - 1) / Warps, from = first + warp() * share;
+      next = segment_start(from);
+      end = segment_start(from + share);
+    }
+    LOOKBACK_ROLLED
+    for (int row = 0; row < rows.count || next < end; row += Warps * at_once) {
+      const bool is_short =
+          row < rows.count ? rows.count - row <= Warps * few : end - next <= few * row_slots;
+      if (few < at_once && is_short)
+        scan_batch<few>(rows, row, next, end);
+      else
+        scan_batch<at_once>(rows, row, next, end);
+    }
   }
 
 private:
@@ -211,44 +223,33 @@ private:
                      left > row_items);
   }
 
-  /// Scans them all. Returns the number of their slots.
-  LOOKBACK_DEVICE int scan_segments_of_rows() {
+  struct rows_of_unit {
+    long_segment of_lane;
+    int count, slots; // of all
+  };
+  LOOKBACK_DEVICE rows_of_unit find_rows() const {
     const int lane = simt::lane_index();
     const std::uint32_t found = lane < slots::ranges ? slots_.several_rows[lane] : 0;
-    if (simt::ballot(found != 0) == 0) return 0;
+    if (simt::ballot(found != 0) == 0) return {};
     const int own_slots = static_cast<int>(found >> 16),
-              own = (own_slots + row_slots - 1) / row_slots;
-    const int through = add_through_lane(own);
-    const int all = simt::broadcast(through, last_lane);
-    const auto of_lane = long_segment::of(found & 0xffff, own_slots, through - own);
-    LOOKBACK_ROLLED
-    for (int first = 0; first < all;) {
-      const int share = (all - first + Warps - 1) / Warps;
-      if (share > few || few == at_once)
-        scan_rows<at_once>(of_lane, first, all);
-      else
-        scan_rows<few>(of_lane, first, all);
-      first += Warps * at_once;
-    }
-    return static_cast<int>(simt::add_lanes(static_cast<unsigned>(own_slots)));
+              own = (own_slots + row_slots - 1) / row_slots, through = add_through_lane(own);
+    return {long_segment::of(found & 0xffff, own_slots, through - own),
+            simt::broadcast(through, last_lane),
+            static_cast<int>(simt::add_lanes(static_cast<unsigned>(own_slots)))};
   }
 
-  /// Scans the rows from `from` on, of `all`: every warp at most B of them.
+  /// Lane l has R of row `before` + l. Row `before` is the first of the segment of the warp's first
+  /// row.
+  struct row_prefixes {
+    uninitialized_array<T, 1> values;
+    int before;
+  };
+  /// Exchanges the aggregates of the rows of all warps. The warp's are first .. first + count - 1.
   template <int B>
-  LOOKBACK_DEVICE void scan_rows(long_segment of_lane, int from, int all) {
-    const int share = all - from < Warps * B ? (all - from + Warps - 1) / Warps : B,
-              first = from + warp() * share, count = first + share < all ? share : all - first,
-              lane = simt::lane_index();
-    place own[B];
-    vector items[B];
-    LOOKBACK_UNROLL
-    for (int i = 0; i < B; ++i) {
-      own[i] = {};
-      if (i < count) own[i] = find_row(of_lane, first + i);
-      load(own[i], items[i]);
-    }
-    uninitialized_array<T, B> values; // V
-    reduce(own, items, values);
+  LOOKBACK_DEVICE void exchange_rows(int first, int count, const place (&own)[B],
+                                     const uninitialized_array<T, B> &values,
+                                     row_prefixes &prefixes) {
+    const int lane = simt::lane_index();
     if (lane == last_lane) {
       LOOKBACK_UNROLL
       for (int i = 0; i < B; ++i) {
@@ -258,22 +259,14 @@ private:
         if (own[i].has_next_row()) construct(shared_.aggregates[first + i], values[i]);
       }
     }
-    simt::synchronize_block(); // mutant: rows-barrier
-    // Lane l has R of row before + l: this is the first row of the segment of the warp's first row.
-    const int before = first - own[0].row(), q = before + lane;            // mutant: rows-before
-    const int position = q < first + count - 1 ? shared_.positions[q] : 0; // mutant: rows-until
-    uninitialized_array<T, 1> prefixes;                                    // R
-    forget(prefixes);
-    if (position > 0) construct(prefixes[0], shared_.aggregates[q]);
-    scan_lanes(prefixes, [=](int) {
+    simt::synchronize_block();              // mutant: rows-barrier
+    prefixes.before = first - own[0].row(); // mutant: rows-before
+    const int q = prefixes.before + lane,
+              position = q < first + count - 1 ? shared_.positions[q] : 0; // mutant: rows-until
+    if (position > 0) construct(prefixes.values[0], shared_.aggregates[q]);
+    scan_lanes(prefixes.values, [=](int) {
       return position > 0 ? lane - position + 1 : lane; // mutant: rows-from
     });
-    LOOKBACK_UNROLL
-    for (int i = 0; i < B; ++i) {
-      const int left_row = own[i].row() > 0 ? first + i - 1 - before : 0; // mutant: row-of-segment
-      store<true>(own[i], items[i], simt::shuffle_up(values[i], 1),
-                  simt::broadcast(prefixes[0], left_row));
-    }
   }
 
   // ---- segments of one row or less ----
@@ -293,35 +286,42 @@ private:
     next += of_last > row_items ? last_end : here;
     return place::of(head, position, lane < until ? lane_items(items - position * E) : 0, false);
   }
-  LOOKBACK_DEVICE void scan_short_segments(int next, int end) {
-    constexpr int left = few < at_once ? few * row_slots : 0;
-    LOOKBACK_ROLLED
-    while (end - next > left) scan_short<at_once>(next, end);
-    if constexpr (few < at_once) {
-      LOOKBACK_ROLLED
-      while (next < end) scan_short<few>(next, end);
-    }
-  }
+  // ---- both ----
+
+  /// Scans the rows from `row` on, if there are any: every warp at most B of them. Otherwise, the
+  /// warp's next short segments.
   template <int B>
-  LOOKBACK_DEVICE void scan_short(int &next, int end) {
+  LOOKBACK_DEVICE void scan_batch(const rows_of_unit &rows, int row, int &next, int end) {
+    const bool has_rows = row < rows.count; // in all warps
+    const int left = rows.count - row, share = left < Warps * B ? (left + Warps - 1) / Warps : B,
+              first = row + warp() * share,
+              count = first + share < rows.count ? share : rows.count - first;
     place own[B];
     vector items[B];
     LOOKBACK_UNROLL
     for (int i = 0; i < B; ++i) {
       own[i] = {};
-      if (next < end) own[i] = next_slots(next, end);
+      if (has_rows) {
+        if (i < count) own[i] = find_row(rows.of_lane, first + i);
+      } else if (next < end) {
+        own[i] = next_slots(next, end);
+      }
       load(own[i], items[i]);
     }
     uninitialized_array<T, B> values; // V
     reduce(own, items, values);
+    row_prefixes prefixes;
+    forget(prefixes.values);
+    prefixes.before = first;
+    if (has_rows) exchange_rows(first, count, own, values, prefixes);
     LOOKBACK_UNROLL
     for (int i = 0; i < B; ++i) {
-      const T beside = simt::shuffle_up(values[i], 1);
-      store<false>(own[i], items[i], beside, beside);
+      const int left_row =
+          own[i].row() > 0 ? first + i - 1 - prefixes.before : 0; // mutant: row-of-segment
+      store(own[i], items[i], simt::shuffle_up(values[i], 1),
+            simt::broadcast(prefixes.values[0], left_row));
     }
   }
-
-  // ---- both ----
 
   /// Reads the lane's vector.
   LOOKBACK_DEVICE void load(const place &own, vector &items) const {
@@ -345,13 +345,12 @@ private:
 
   /// Scans a vector from (init . row_prefix) . beside, and stores its results. Called by a full
   /// warp, whose vectors are usually full.
-  template <bool HasRows>
   LOOKBACK_DEVICE void store(const place &own, const vector &items, const T &beside,
                              const T &row_prefix) {
     const int count = own.count();
     maybe<T> left;
     if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem_.initial.value));
-    if (HasRows && own.row() > 0 && count > 0) left.append(op_, row_prefix);
+    if (own.row() > 0 && count > 0) left.append(op_, row_prefix);
     if (own.position() > 0 && count > 0) left.append(op_, beside);
     std::int64_t at = shared_.begins[own.head()] + own.vector() * E;
     if (Segments::moves_results && count > 0)
