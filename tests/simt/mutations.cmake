@@ -569,7 +569,7 @@ mutation("aggregates of two segments combined" VALUE rows-from "lane - position 
 mutation("values of two segments combined in a row"
          VALUE slot-position "exists" "true")
 mutation("a segment that ends with its warp's lanes" VALUE row-cut "last_end > simt::warp_threads" "false")
-mutation("R of the first row for all" VALUE row-of-segment "first + i - 1 - before" "0")
+mutation("R of the first row for all" VALUE row-of-segment "first + i - 1 - prefixes.before" "0")
 mutation("a status word not cleared for the next round" DELETE clear-tile)
 mutation("an invalid number of segments not reported" REPLACE segments-report "report_count(number)" "")
 mutation("batches of segments without the last" VALUE segments-entries "batches + 1" "batches")

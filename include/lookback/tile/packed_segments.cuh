@@ -78,9 +78,12 @@ class packed_segments {
                        row_items = row_slots * E, last_lane = simt::warp_threads - 1;
   using vector = lane_vector<item, E>;
   static constexpr int vector_bytes = static_cast<int>(sizeof(vector));
-  /// Rows that a warp has in registers at once, and a smaller number of rows for what is left.
+  /// Rows that a warp has in registers at once. One loop over them serves all segments: where
+  /// lengths vary, less code was faster, probably for the instruction cache. (Shares of a copy's
+  /// speed, H100, 2^27 f64, lengths from a power law and segments of 1024: 0.57 and 0.97; with two
+  /// rows at once, 0.61 and 0.91; with loops of their own for each kind of segment and for what is
+  /// left of it, 0.52 and 0.97.)
   static constexpr int at_once = !vector::packed || sizeof(T) > 16 ? 1 : sizeof(T) > 8 ? 2 : 4;
-  static constexpr int few = at_once < 2 ? at_once : 2;
   /// Rows of all segments of several rows, at most: if each has 33 slots and two rows.
   static constexpr int most_rows = (Slots + Slots / 2) * 2 / (row_slots + 1) + 1;
   static_assert(Slots <= 1 << 10 && most_rows <= 1 << 7, "the parts of long_segment must fit");
@@ -139,14 +142,8 @@ public:
       end = segment_start(from + share);
     }
     LOOKBACK_ROLLED
-    for (int row = 0; row < rows.count || next < end; row += Warps * at_once) {
-      const bool is_short =
-          row < rows.count ? rows.count - row <= Warps * few : end - next <= few * row_slots;
-      if (few < at_once && is_short)
-        scan_batch<few>(rows, row, next, end);
-      else
-        scan_batch<at_once>(rows, row, next, end);
-    }
+    for (int row = 0; row < rows.count || next < end; row += Warps * at_once)
+      scan_batch(rows, row, next, end);
   }
 
 private:
@@ -245,14 +242,13 @@ private:
     int before;
   };
   /// Exchanges the aggregates of the rows of all warps. The warp's are first .. first + count - 1.
-  template <int B>
-  LOOKBACK_DEVICE void exchange_rows(int first, int count, const place (&own)[B],
-                                     const uninitialized_array<T, B> &values,
+  LOOKBACK_DEVICE void exchange_rows(int first, int count, const place (&own)[at_once],
+                                     const uninitialized_array<T, at_once> &values,
                                      row_prefixes &prefixes) {
     const int lane = simt::lane_index();
     if (lane == last_lane) {
       LOOKBACK_UNROLL
-      for (int i = 0; i < B; ++i) {
+      for (int i = 0; i < at_once; ++i) {
         if (i >= count) continue;
         shared_.positions[first + i] =
             static_cast<std::uint16_t>(own[i].has_next_row() ? own[i].row() + 1 : 0);
@@ -286,20 +282,21 @@ private:
     next += of_last > row_items ? last_end : here;
     return place::of(head, position, lane < until ? lane_items(items - position * E) : 0, false);
   }
+
   // ---- both ----
 
-  /// Scans the rows from `row` on, if there are any: every warp at most B of them. Otherwise, the
-  /// warp's next short segments.
-  template <int B>
+  /// Scans the rows from `row` on, if there are any: every warp at most `at_once` of them.
+  /// Otherwise, the warp's next short segments.
   LOOKBACK_DEVICE void scan_batch(const rows_of_unit &rows, int row, int &next, int end) {
     const bool has_rows = row < rows.count; // in all warps
-    const int left = rows.count - row, share = left < Warps * B ? (left + Warps - 1) / Warps : B,
+    const int left = rows.count - row,
+              share = left < Warps * at_once ? (left + Warps - 1) / Warps : at_once,
               first = row + warp() * share,
               count = first + share < rows.count ? share : rows.count - first;
-    place own[B];
-    vector items[B];
+    place own[at_once];
+    vector items[at_once];
     LOOKBACK_UNROLL
-    for (int i = 0; i < B; ++i) {
+    for (int i = 0; i < at_once; ++i) {
       own[i] = {};
       if (has_rows) {
         if (i < count) own[i] = find_row(rows.of_lane, first + i);
@@ -308,14 +305,14 @@ private:
       }
       load(own[i], items[i]);
     }
-    uninitialized_array<T, B> values; // V
+    uninitialized_array<T, at_once> values; // V
     reduce(own, items, values);
     row_prefixes prefixes;
     forget(prefixes.values);
     prefixes.before = first;
     if (has_rows) exchange_rows(first, count, own, values, prefixes);
     LOOKBACK_UNROLL
-    for (int i = 0; i < B; ++i) {
+    for (int i = 0; i < at_once; ++i) {
       const int left_row =
           own[i].row() > 0 ? first + i - 1 - prefixes.before : 0; // mutant: row-of-segment
       store(own[i], items[i], simt::shuffle_up(values[i], 1),
@@ -331,11 +328,10 @@ private:
     load_lane(input, moves_as_vectors<item, E>(input), own.count(), items);
   }
   /// V of the lane's vector of every row.
-  template <int B>
-  LOOKBACK_DEVICE void reduce(const place (&own)[B], const vector (&items)[B],
-                              uninitialized_array<T, B> &values) {
+  LOOKBACK_DEVICE void reduce(const place (&own)[at_once], const vector (&items)[at_once],
+                              uninitialized_array<T, at_once> &values) {
     LOOKBACK_UNROLL
-    for (int i = 0; i < B; ++i) {
+    for (int i = 0; i < at_once; ++i) {
       forget(values[i]);
       if (own[i].holds()) construct(values[i], fold_lane<Problem>(items[i], op_));
     }
