@@ -66,6 +66,10 @@ LOOKBACK_DEVICE Iterator in_register(const Iterator &other) {
   return other;
 }
 
+/// Keeps the compiler from computing both sides of a branch and selecting one: one instruction that
+/// not all lanes execute is cheaper.
+LOOKBACK_DEVICE void keep_branch() { asm volatile(""); }
+
 /// The block's dynamic shared memory, of the size given at the launch: the same object for every
 /// thread of the block.
 template <class Storage>
@@ -179,6 +183,20 @@ template <class T>
 LOOKBACK_DEVICE T shuffle_up(const T &value, int distance) {
   return detail::exchange_words(
       value, [=](std::uint32_t word) { return __shfl_up_sync(0xffffffffu, word, distance); });
+}
+/// The same if that lane is not below lane `first`, which may differ between lanes; `exists` says
+/// so.
+template <class T>
+LOOKBACK_DEVICE T shuffle_up_from(const T &value, int distance, int first, bool &exists) {
+  return detail::exchange_words(value, [&](std::uint32_t word) {
+    std::uint32_t left, found;
+    asm volatile("{\n .reg .pred p;\n shfl.sync.up.b32 %0|p, %2, %3, %4, 0xffffffff;\n"
+                 " selp.b32 %1, 1, 0, p;\n}"
+                 : "=r"(left), "=r"(found)
+                 : "r"(word), "r"(distance), "r"(first));
+    exists = found != 0;
+    return left;
+  });
 }
 /// The value of the lane `distance` below; the lanes below `distance` have those of the last lanes.
 template <class T>

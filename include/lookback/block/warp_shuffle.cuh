@@ -268,6 +268,17 @@ warp_reduce(uninitialized_array<keyed<T>, Count> &pairs, Valid valid, segmented_
   }
 }
 
+/// The sum of the lanes up to this one.
+template <class Int>
+LOOKBACK_DEVICE Int sum_through_lane(Int value) {
+  LOOKBACK_UNROLL
+  for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
+    const Int left = simt::shuffle_up(value, distance);
+    if (simt::lane_index() >= distance) value += left;
+  }
+  return value;
+}
+
 } // namespace detail
 } // namespace LOOKBACK_ABI
 } // namespace lookback

@@ -6,6 +6,7 @@
 
 #include <lookback/carry/prepare_state.cuh>
 #include <lookback/core/offset_segments.cuh>
+#include <lookback/tile/packed_segments.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -23,7 +24,7 @@ struct segment_parts {
   /// that a unit has to look at, as one of an empty segment does.
   template <class Number>
   LOOKBACK_DEVICE static unsigned slots(Number items) {
-    return items == 0 || is_long(items) ? 1 : static_cast<unsigned>(items - 1) / E + 1;
+    return is_long(items) ? 1 : slots_of<E>(static_cast<unsigned>(items));
   }
   /// Tiles of a segment of `items` items: none of one that is not long.
   template <class Number>
@@ -101,17 +102,6 @@ struct segment_batches {
     return first;
   }
 };
-
-/// The sum of the lanes up to this one.
-template <class Int>
-LOOKBACK_DEVICE Int sum_through_lane(Int value) {
-  LOOKBACK_UNROLL
-  for (int distance = 1; distance < simt::warp_threads; distance *= 2) {
-    const Int left = simt::shuffle_up(value, distance);
-    if (simt::lane_index() >= distance) value += left;
-  }
-  return value;
-}
 
 /// Writes the numbers of slots and tiles of every batch of segments, and a zero after the last.
 /// Clears the `words` words at `zeroed`. All blocks call.

@@ -75,6 +75,7 @@ private:
     const std::int64_t batch = shared_.search.template find<slots>(batches_, first);
     if (simt::thread_index() == 0) {
       shared_.first_batch = batch;
+      shared_.packed.begins[0] = 0;
       own.first = batch * segment_batches::segments;
       own.end = 0;
     }
@@ -127,6 +128,9 @@ private:
     shared_.packed.begins[head] = found.at;
     shared_.packed.items[head] =
         static_cast<std::uint16_t>(parts::is_long(found.items) ? 0 : found.items);
+    if (own > simt::warp_threads)
+      shared_.of_unit.several_rows[head / simt::warp_threads] =
+          static_cast<std::uint32_t>(head) | static_cast<std::uint32_t>(own) << 16;
     // The unit's last segment.
     if (head + own >= U || s + 1 == segments_.count()) shared_.of_unit.end = head + own;
   }

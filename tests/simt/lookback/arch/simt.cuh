@@ -63,6 +63,7 @@ template <class T>
 T in_register(T value) {
   return value;
 }
+inline void keep_branch() {}
 inline unsigned ballot(bool predicate, EMULATOR_CALLER) {
   return emulator::meet_warp(emulator::operation::ballot, 0, predicate, where);
 }
@@ -120,6 +121,11 @@ T shuffle_up(const T &value, int distance, EMULATOR_CALLER) {
   const int lane = lane_index();
   return detail::exchange(emulator::operation::shuffle_up, distance, value,
                           lane < distance ? lane : lane - distance, where);
+}
+template <class T>
+T shuffle_up_from(const T &value, int distance, int first, bool &exists, EMULATOR_CALLER) {
+  exists = lane_index() - distance >= first;
+  return shuffle_up(value, distance, where);
 }
 template <class T>
 T rotate_up(const T &value, int distance = 1, EMULATOR_CALLER) {
