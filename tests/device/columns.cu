@@ -167,6 +167,21 @@ void check_short_rows() {
 TEST_CASE("columns: sums of floats") { check_all(check_floats); }
 TEST_CASE("columns: sums of integers") { check_all(check_integers); }
 
+TEST_CASE("columns: elements of 12 bytes, and an operator that does not commute") {
+  using T = test::sized<12>;
+  for (axis lines : {axis{3, 5000, 33}, axis{1, 20000, 2}, axis{40, 100, 5}, axis{1, 3, 1000}}) {
+    TEST_RANDOM(random);
+    lines.reverse = random() % 2 == 0;
+    const auto scan = [&](auto policy) {
+      return [&lines, policy](const T *x, T *y) {
+        lookback::inclusive_axis_scan(policy, x, lines, y, test::compose{});
+      };
+    };
+    check<T>(lines, test::random_values<T>(span(lines, lines.input), random), false,
+             scan(lookback::host), scan(lookback::par));
+  }
+}
+
 TEST_CASE("columns: one long column and its neighbour, and the dimensions exchanged") {
   check_floats(axis{1, 3000001, 2});
   axis lines{100, 9000, 1}; // columns of a matrix, as lines with adjacent outer indices
