@@ -87,8 +87,9 @@ template <class Random>
 std::vector<std::int64_t> edge_lengths(std::size_t bytes, Random &random) {
   const test::tree_sizes size(bytes, bytes);
   std::vector<std::int64_t> lengths{0, 1, 2, 3};
-  for (const std::size_t edge : {size.vector, size.row, 3 * size.row, size.tile / 2, size.tile,
-                                 2 * size.tile, size.group, 2 * size.group + size.tile})
+  for (const std::size_t edge :
+       {size.vector, size.row, 3 * size.row, size.tile / 2, size.tile - 2 * size.row, size.tile,
+        2 * size.tile, size.group, 2 * size.group + size.tile})
     for (const int more : {-1, 0, 1}) {
       lengths.push_back(static_cast<std::int64_t>(edge) + more);
       for (auto few = random() % 4; few > 0; --few)

@@ -37,11 +37,12 @@ struct placed_segments {
 inline std::vector<std::size_t> some_lengths(trial &one, const tree_sizes &size,
                                              std::size_t items) {
   const std::size_t style = one.random() % 4;
-  const std::size_t edges[] = {size.vector, size.row,      2 * size.row, size.tile / 2,
-                               size.tile,   2 * size.tile, 5 * size.tile};
+  const std::size_t longest = size.tile - std::min(2 * size.row, size.tile / 2); // not by tiles
+  const std::size_t edges[] = {size.vector, size.row,  2 * size.row,  size.tile / 2,
+                               longest,     size.tile, 2 * size.tile, 5 * size.tile};
   std::vector<std::size_t> lengths;
   for (std::size_t all = 0; all < items && lengths.size() < 3000;) {
-    const std::size_t edge = edges[one.random() % (style == 1 ? 3 : 7)];
+    const std::size_t edge = edges[one.random() % (style == 1 ? 3 : 8)];
     const std::size_t length = style == 0 || (style == 3 && !lengths.empty()) ? one.random() % 4
                                : style == 3                                   ? items / 2
                                             : edge - 1 + one.random() % 3;

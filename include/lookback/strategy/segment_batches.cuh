@@ -13,12 +13,15 @@ inline namespace LOOKBACK_ABI {
 namespace detail {
 
 /// How the items of segments are divided into work, by the sizes of their tree: E elements a
-/// vector, and TileElements a tile. A segment is long if it has more vectors than half a tile.
+/// vector, and TileElements a tile. A segment is long if it has more than a tile, less two rows: a
+/// warp that has several rows in registers at once finds the prefixes of all of them in its 32
+/// lanes then (tile/packed_segments.cuh).
 template <int E, int TileElements>
 struct segment_parts {
   template <class Number>
   LOOKBACK_DEVICE static bool is_long(Number items) {
-    return items > TileElements / 2;
+    constexpr int half = TileElements / 2, most = TileElements - 2 * simt::warp_threads * E;
+    return items > (most > half ? most : half);
   }
   /// Slots of a segment of `items` items. One of a long segment: it bounds the number of segments
   /// that a unit has to look at, as one of an empty segment does.

@@ -37,7 +37,7 @@ LOOKBACK_DEVICE Number slots_of(Number items) {
 /// have slots there, and a warp may look at 32 slots from there on.
 template <int Slots>
 struct slots_of_block {
-  static constexpr int watched = Slots + Slots / 2 + simt::warp_threads;
+  static constexpr int watched = 2 * Slots + simt::warp_threads;
   static constexpr int ranges = Slots / simt::warp_threads; // of 32 slots
   std::int64_t first;                                       // segment
   int end;                                                  // of all slots
@@ -74,7 +74,7 @@ class packed_segments {
   /// left of it, 0.52 and 0.97.)
   static constexpr int at_once = !vector::packed || sizeof(T) > 16 ? 1 : sizeof(T) > 8 ? 2 : 4;
   /// Rows of all segments of several rows, at most: if each has 33 slots and two rows.
-  static constexpr int most_rows = (Slots + Slots / 2) * 2 / (row_slots + 1) + 1;
+  static constexpr int most_rows = 4 * Slots / (row_slots + 1) + 1;
   static_assert(Slots <= 1 << 10 && most_rows <= 1 << 7, "the parts of long_segment must fit");
 
   /// A lane's vector: the vector `vector` of the segment that begins in slot `head`, of which the
@@ -94,7 +94,7 @@ class packed_segments {
     LOOKBACK_DEVICE int position() const { return word % row_slots; }
     LOOKBACK_DEVICE bool holds() const { return count() == E; }
   };
-  static_assert(Slots + Slots / 2 <= 1 << 11 && E < 1 << 5, "the parts of a place must fit");
+  static_assert(Slots <= 1 << 11 && E < 1 << 5, "the parts of a place must fit");
   using output_type = std::decay_t<decltype(Problem::sink.output)>;
   static constexpr bool stores_vectors =
       can_move_as_vectors<stored, output_type> && lane_vector<stored, E>::packed;
@@ -193,11 +193,11 @@ private:
   struct long_segment {
     std::uint32_t word;
     LOOKBACK_DEVICE static long_segment of(int head, int slots, int first_row) {
-      return {static_cast<std::uint32_t>(head | slots << 10 | first_row << 20)};
+      return {static_cast<std::uint32_t>(head | slots << 10 | first_row << 21)};
     }
     LOOKBACK_DEVICE int head() const { return word & 0x3ff; }
-    LOOKBACK_DEVICE int slots() const { return word >> 10 & 0x3ff; }
-    LOOKBACK_DEVICE int first_row() const { return static_cast<int>(word >> 20); }
+    LOOKBACK_DEVICE int slots() const { return word >> 10 & 0x7ff; }
+    LOOKBACK_DEVICE int first_row() const { return static_cast<int>(word >> 21); }
   };
   /// The lane's vector of row q of all segments of several rows, which the lanes have.
   LOOKBACK_DEVICE place find_row(long_segment of_lane, int q) const {
@@ -225,11 +225,13 @@ private:
   }
 
   /// Lane l has R of row `before` + l. Row `before` is the first of the segment of the warp's first
-  /// row.
+  /// row. That segment has at most tile_rows - 2 rows (strategy/segment_batches.cuh).
   struct row_prefixes {
     uninitialized_array<T, 1> values;
     int before;
   };
+  static_assert(shape::tile_rows - 2 + at_once - 2 <= simt::warp_threads,
+                "the lanes must have R of all rows of a warp that begin no segment");
   /// Exchanges the aggregates of the rows of all warps. The warp's are first .. first + count - 1.
   LOOKBACK_DEVICE void exchange_rows(int first, int count, const place (&own)[at_once],
                                      const uninitialized_array<T, at_once> &values,
