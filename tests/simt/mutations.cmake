@@ -607,6 +607,8 @@ mutation("vectors of short rows stored where none may go"
 
 # ---- counts that only the device knows -----------------------------------------------------------
 mutations_of(races_counts.cpp)
+mutation("units of an element left where a lane's turn has put them"
+         REPLACE unit-moves "moves ?" "w < 0 ?")
 mutation("a count not compared with its bound" VALUE count-bound "found <= items" "true")
 mutation("an invalid count scanned up to its bound" REPLACE count-read ": 0" ": items")
 mutation("an invalid count not reported" REPLACE count-error "invalid_value" "invalid_value - 1")
