@@ -318,6 +318,13 @@ mutation("acquire of a cell's flag relaxed" REPLACE flag-acquire "load_acquire" 
 mutation("flag published before the payload" MOVE flag-release BEFORE payload)
 mutation("the second word of a cell not asked whether it is there"
          REPLACE second-word " && seen_[1].high != 0" "")
+mutation("only the first word of a wide cell asked whether it is there"
+         REPLACE every-word "seen_[w].high" "seen_[0].high")
+mutation("groups chained that do not exist" REPLACE chain-groups "first + lane < groups && " "")
+mutation("a lane publishes the prefix of the group before its own"
+         REPLACE chain-through "lane == l" "lane == l + 1")
+mutation("a chain that waits for ever, alone on the device"
+         REPLACE chain-patience "now - before > patience" "now < before")
 mutation("no warp barrier before an exchange" DELETE exchange-reuse)
 mutation("no warp barrier within an exchange" DELETE exchange)
 mutation("vectors of a tile not waited for" DELETE vectors-wait)
@@ -613,6 +620,8 @@ mutation("vectors of short rows stored where none may go"
 
 # ---- counts that only the device knows -----------------------------------------------------------
 mutations_of(races_counts.cpp)
+mutation("units of an element left where a lane's turn has put them"
+         REPLACE unit-moves "moves ?" "w < 0 ?")
 mutation("a count not compared with its bound" VALUE count-bound "found <= items" "true")
 mutation("an invalid count scanned up to its bound" REPLACE count-read ": 0" ": items")
 mutation("an invalid count not reported" REPLACE count-error "invalid_value" "invalid_value - 1")

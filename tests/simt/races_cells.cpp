@@ -14,6 +14,10 @@ TEST_CASE("cells of two words, 1 warp") {
   test::scan_intervals<kind::exclusive, 1, test::split_interval,
                        test::widened<test::split_interval, 512>>(40, 35);
 }
+TEST_CASE("cells of two wide words, 1 warp") {
+  test::scan_intervals<kind::inclusive, 1, test::long_interval,
+                       test::widened<test::long_interval, 512>>(40, 70);
+}
 TEST_CASE("textbook's look-back, 2 warps of 2 rows") {
   using strategy = lookback::decoupled_look_back<lookback::walk_by_warp, lookback::dynamic_ids,
                                                  lookback::warp_vectors, 64, 4>;

@@ -97,25 +97,80 @@ template <class T>
 inline constexpr int unit_bytes = static_cast<int>(storage_alignment<T> > alignof(T)
                                                        ? storage_alignment<T>
                                                        : alignof(T));
+/// The units of an element in the order in which a lane reads or writes them: from unit turn() on.
+/// Eight lanes access shared memory at once, 16 bytes each. Elements of 32, 64 or 128 bytes begin
+/// in few of its banks, so lanes with the same ones begin with different units.
+template <int Unit, class T>
+struct unit_order {
+  static constexpr int count = static_cast<int>(sizeof(T)) / Unit, at_once = 8;
+  static constexpr bool turns = Unit == 16 && (count == 2 || count == 4 || count == 8);
+  using unit = simt::vector_words<Unit>;
+
+  LOOKBACK_DEVICE static int turn() {
+    return turns ? simt::lane_index() / (at_once / count) % count : 0;
+  }
+  /// Offset of the unit that comes at step k.
+  LOOKBACK_DEVICE static int place(int turn, int k) { return (k + turn) % count * Unit; }
+  /// Moves every unit `turn` places on, or back.
+  template <bool On>
+  LOOKBACK_DEVICE static void move(int turn, unit (&units)[count]) {
+    LOOKBACK_UNROLL
+    for (int by = 1; turns && by < count; by *= 2) {
+      const bool moves = (turn & by) != 0;
+      unit before[count];
+      LOOKBACK_UNROLL
+      for (int k = 0; k < count; ++k) before[k] = units[k];
+      LOOKBACK_UNROLL
+      for (int k = 0; k < count; ++k) {
+        const unit &other = before[(k + (On ? count - by : by)) % count];
+        LOOKBACK_UNROLL
+        for (int w = 0; w < Unit / 4; ++w)
+          units[k].words[w] = moves ? other.words[w] : before[k].words[w]; // mutant: unit-moves
+      }
+    }
+  }
+};
 /// Reads an element from shared memory in units of `Unit` bytes, to which `place` is aligned.
 template <int Unit, class T>
 LOOKBACK_DEVICE T load_element(const unsigned char *place) {
   uninitialized_array<T, 1> element;
-  LOOKBACK_UNROLL
-  for (int at = 0; at < static_cast<int>(sizeof(T)); at += Unit) {
-    const auto words = simt::load_vector<Unit>(place + at);
-    std::memcpy(reinterpret_cast<unsigned char *>(&element[0]) + at, &words, Unit);
+  if constexpr (unit_order<Unit, T>::turns) {
+    using order = unit_order<Unit, T>;
+    const int turn = order::turn();
+    typename order::unit units[order::count];
+    LOOKBACK_UNROLL
+    for (int k = 0; k < order::count; ++k)
+      units[k] = simt::load_vector<Unit>(place + order::place(turn, k));
+    order::template move<true>(turn, units);
+    std::memcpy(static_cast<void *>(&element[0]), units, sizeof(T));
+  } else {
+    LOOKBACK_UNROLL
+    for (int at = 0; at < static_cast<int>(sizeof(T)); at += Unit) {
+      const auto words = simt::load_vector<Unit>(place + at);
+      std::memcpy(reinterpret_cast<unsigned char *>(&element[0]) + at, &words, Unit);
+    }
   }
   return element[0];
 }
 /// Writes one in the same way.
 template <int Unit, class T>
 LOOKBACK_DEVICE void store_element(unsigned char *place, const T &element) {
-  LOOKBACK_UNROLL
-  for (int at = 0; at < static_cast<int>(sizeof(T)); at += Unit) {
-    simt::vector_words<Unit> words;
-    std::memcpy(&words, reinterpret_cast<const unsigned char *>(&element) + at, Unit);
-    simt::store_shared<Unit>(place + at, words);
+  if constexpr (unit_order<Unit, T>::turns) {
+    using order = unit_order<Unit, T>;
+    const int turn = order::turn();
+    typename order::unit units[order::count];
+    std::memcpy(units, static_cast<const void *>(&element), sizeof(T));
+    order::template move<false>(turn, units);
+    LOOKBACK_UNROLL
+    for (int k = 0; k < order::count; ++k)
+      simt::store_shared<Unit>(place + order::place(turn, k), units[k]);
+  } else {
+    LOOKBACK_UNROLL
+    for (int at = 0; at < static_cast<int>(sizeof(T)); at += Unit) {
+      simt::vector_words<Unit> words;
+      std::memcpy(&words, reinterpret_cast<const unsigned char *>(&element) + at, Unit);
+      simt::store_shared<Unit>(place + at, words);
+    }
   }
 }
 

@@ -33,10 +33,10 @@ prepare_kernel(const Saved saved, const unsigned tiles, std::uint64_t *const zer
 
 /// The same for `problem`, whose number of items only the device knows: clears the status words of
 /// the actual tiles. Leaves an invalid number to the scan.
-template <class Problem, class Saved>
+template <class Problem, class Saved, class State>
 LOOKBACK_KERNEL(prepare_threads_at_most, 1)
 prepare_actual_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem, const Saved saved,
-                      const scan_state<typename Problem::accumulator> state) {
+                      const State state) {
   simt::release_next_kernel();
   auto extent = problem.extent;
   extent.read();

@@ -148,6 +148,86 @@ private:
   Mark mark_;
 };
 
+/// Values of more than 16 bytes in status words of 16 bytes: 12 bytes of the value each, and a mark
+/// of 4. Relaxed accesses are enough, as for packed_status. The first words of 32 entries are
+/// adjacent, followed by their second words, and so on.
+template <class T, class Memory>
+class wide_status {
+  using word = typename Memory::word_pair;
+  static constexpr int word_bytes = 12, words = (sizeof(T) + word_bytes - 1) / word_bytes;
+  static constexpr int adjacent = 32;
+  static constexpr std::uint64_t mark = std::uint64_t{1} << 32;
+
+public:
+  static constexpr status_bytes bytes(std::size_t count) {
+    return {(count + adjacent - 1) / adjacent * adjacent * words * sizeof(word), 0};
+  }
+  wide_status() = default;
+  LOOKBACK_HOST_DEVICE wide_status(void *zeroed, void *)
+      : status_words_(static_cast<word *>(zeroed)) {}
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void publish(std::size_t i, const T &value) const {
+    std::uint32_t raw[3 * words] = {};
+    std::memcpy(raw, static_cast<const void *>(&value), sizeof(T));
+    LOOKBACK_UNROLL
+    for (int w = 0; w < words; ++w)
+      Memory::store_relaxed(
+          status_words_ + place(i, w),
+          word{raw[3 * w] | std::uint64_t{raw[3 * w + 1]} << 32, raw[3 * w + 2] | mark});
+  }
+  /// Empties entry `i`.
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
+    LOOKBACK_UNROLL
+    for (int w = 0; w < words; ++w) Memory::store_relaxed(status_words_ + place(i, w), word{});
+  }
+
+  /// The result of one read of an entry.
+  class reading {
+  public:
+    LOOKBACK_HOST_DEVICE_INLINE bool ready() const {
+      bool all = true;
+      LOOKBACK_UNROLL
+      for (int w = 0; w < words; ++w) {
+        all = all && seen_[w].high >> 32 != 0; // mutant: every-word
+      }
+      return all;
+    }
+    /// Requires ready().
+    LOOKBACK_HOST_DEVICE_INLINE T value() const {
+      std::uint32_t raw[3 * words];
+      LOOKBACK_UNROLL
+      for (int w = 0; w < words; ++w) {
+        raw[3 * w] = static_cast<std::uint32_t>(seen_[w].low);
+        raw[3 * w + 1] = static_cast<std::uint32_t>(seen_[w].low >> 32);
+        raw[3 * w + 2] = static_cast<std::uint32_t>(seen_[w].high);
+      }
+      uninitialized_array<T, 1> item;
+      std::memcpy(static_cast<void *>(&item[0]), raw, sizeof(T));
+      return item[0];
+    }
+
+  private:
+    friend wide_status;
+    word seen_[words] = {};
+  };
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE reading read(std::size_t i) const {
+    reading result;
+    LOOKBACK_UNROLL
+    for (int w = 0; w < words; ++w)
+      result.seen_[w] = Memory::load_relaxed(status_words_ + place(i, w));
+    return result;
+  }
+
+private:
+  LOOKBACK_HOST_DEVICE_INLINE static std::size_t place(std::size_t i, int w) {
+    return i / adjacent * (words * adjacent) + w * adjacent + i % adjacent;
+  }
+  word *status_words_ = nullptr;
+};
+
 /// A flag and a separate value, for all other types. The release of the flag makes the value
 /// visible to every thread that acquires the flag. The value is an ordinary object, copied by its
 /// own constructor.
@@ -316,6 +396,29 @@ struct scan_state {
   tile_status<T, Memory> group_aggregates;
   tile_status<T, Memory> group_prefixes;
 };
+
+/// The same for wide values in the look-back, most of whose tiles wait at any time. Neither a fence
+/// nor a second round trip delays status words. (Blocks of a wave poll once or twice, and read a
+/// flag and a value sooner.) With a chain, see chain_groups(), a prefix may be published twice,
+/// with the same bits.
+template <class T, class Memory = device_memory>
+struct wide_scan_state {
+  unsigned *next_tile_id = nullptr; // zero before the first use
+  wide_status<T, Memory> tile_aggregates;
+  wide_status<T, Memory> group_aggregates;
+  wide_status<T, Memory> group_prefixes;
+};
+/// The state of the look-back.
+template <class T, class Memory = device_memory>
+using look_back_state =
+    std::conditional_t<std::is_trivially_copyable<T>::value && (sizeof(T) > 16) &&
+                           sizeof(T) <= 48 && Memory::has_word_pairs,
+                       wide_scan_state<T, Memory>, scan_state<T, Memory>>;
+/// Whether a warp chains the groups of a scan with this state.
+template <class State>
+inline constexpr bool has_chain = false;
+template <class T, class Memory>
+inline constexpr bool has_chain<wide_scan_state<T, Memory>> = sizeof(T) <= 32; // measured
 
 /// The aggregate of one tile in few bytes, since more of them cost registers: a tile has fewer than
 /// 2^32 runs.

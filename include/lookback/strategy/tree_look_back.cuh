@@ -52,7 +52,7 @@ template <class Problem, class Rows>
 LOOKBACK_KERNEL((tree_look_back_block<Problem, Rows>::here::threads),
                 (tree_look_back_block<Problem, Rows>::here::resident))
 tree_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
-                      const scan_state<typename Problem::accumulator> state) {
+                      const look_back_state<typename Problem::accumulator> state) {
   constexpr bool is_fallback = has_pipeline<Problem, compiled_row<Rows>>;
   scan_tiles<typename tree_look_back_block<Problem, Rows>::here, carry::look_back,
              is_fallback ? code_for::others : code_for::fast>(problem, state);
@@ -61,8 +61,8 @@ tree_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
 /// Enqueues the kernel that clears the state in `in` and saves what the scan may overwrite. Returns
 /// the problem for the scan's kernel, which reads the saved values. By key, the keys are saved: an
 /// initial value on the device must not be a part of the output.
-template <class Rows, class Problem, class Launch>
-auto prepare_tiles(Problem problem, const workspace<Problem> &in, Launch &launch) {
+template <class Rows, class Problem, class State, class Launch>
+auto prepare_tiles(Problem problem, const workspace<Problem, State> &in, Launch &launch) {
   constexpr bool by_key = boundary_of<typename Problem::input_type>::exists;
   const auto enqueue = [&](const auto &saved) {
     using saved_type = std::decay_t<decltype(saved)>;
@@ -71,7 +71,8 @@ auto prepare_tiles(Problem problem, const workspace<Problem> &in, Launch &launch
     const block_shape block{Rows::prepare_threads, 0};
     const launch_grid grid{blocks < most ? blocks : most};
     if constexpr (counts_on_device<Problem>)
-      launch(prepare_actual_kernel<Problem, saved_type>, block, grid, problem, saved, in.state);
+      launch(prepare_actual_kernel<Problem, saved_type, State>, block, grid, problem, saved,
+             in.state);
     else
       launch(prepare_kernel<saved_type>, block, grid, saved, static_cast<unsigned>(problem.tiles()),
              in.zeroed, in.zeroed_words);
@@ -96,6 +97,13 @@ struct tree_look_back : tree_strategy<Rows> {
   template <class Problem>
   static constexpr bool supports = !is_large<Problem, Rows>;
 
+  template <class Problem>
+  using state = look_back_state<typename Problem::accumulator>;
+
+  template <class Problem>
+  static std::size_t storage(const Problem &problem) {
+    return tree_strategy<Rows>::template storage_of_state<state<Problem>>(problem);
+  }
   template <class Problem, class Launch>
   static const char *fits(const Problem &problem, Launch &) {
     return problem.tiles() > 1 ? nullptr : "one tile needs no look-back";
@@ -103,7 +111,7 @@ struct tree_look_back : tree_strategy<Rows> {
   template <class Problem, class Launch>
   static void run(const Problem &problem, temporary_memory &memory, Launch &launch) {
     const std::uint64_t tiles = problem.tiles();
-    const workspace<Problem> in(memory, static_cast<unsigned>(tiles));
+    const workspace<Problem, state<Problem>> in(memory, static_cast<unsigned>(tiles));
     const auto prepared = prepare_tiles<Rows>(problem, in, launch);
     using prepared_type = std::decay_t<decltype(prepared)>;
     const auto kernel = tree_look_back_kernel<prepared_type, Rows>;
@@ -113,6 +121,7 @@ struct tree_look_back : tree_strategy<Rows> {
       blocks = std::max(launch.template resident_blocks<block>(kernel), launch.multiprocessors());
       blocks = std::min(blocks, tiles);
     }
+    if constexpr (has_chain<state<Problem>>) ++blocks;
     launch(kernel, launch.template shape<block>(kernel), launch_grid{blocks, residency::none, true},
            prepared, in.state);
   }

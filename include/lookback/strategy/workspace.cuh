@@ -29,12 +29,12 @@ std::size_t take_status(temporary_memory &memory, const status_bytes (&bytes)[Ar
 
 /// The state of `tiles` >= 2 tiles: first everything that must be zero, then payloads, then what is
 /// saved before the scan: the boundary keys, or an initial value that may stand in the output.
-template <class Problem>
+template <class Problem, class State = scan_state<typename Problem::accumulator>>
 struct workspace {
   using T = typename Problem::accumulator;
 
   workspace(temporary_memory &memory, unsigned tiles) {
-    using status_words = tile_status<T>;
+    using status_words = decltype(State::tile_aggregates);
     const std::size_t groups = (tiles - 1) / Problem::shape::group_tiles + 1;
     const status_bytes of_tiles = status_words::bytes(tiles),
                        of_groups = status_words::bytes(groups);
@@ -51,7 +51,7 @@ struct workspace {
     if constexpr (reads_initial<Problem>) initial = memory.take<T>(1);
   }
 
-  scan_state<T> state;
+  State state;
   std::uint64_t *zeroed;
   std::size_t zeroed_words;
   void *boundary = nullptr;
@@ -65,10 +65,16 @@ struct tree_strategy {
 
   template <class Problem>
   static std::size_t storage(const Problem &problem) {
+    return storage_of_state<scan_state<typename Problem::accumulator>>(problem);
+  }
+
+protected:
+  template <class State, class Problem>
+  static std::size_t storage_of_state(const Problem &problem) {
     const std::uint64_t tiles = problem.tiles();
     if (tiles > INT_MAX) return too_many_tiles;
     temporary_memory needed;
-    if (tiles > 1) workspace<Problem>(needed, static_cast<unsigned>(tiles));
+    if (tiles > 1) workspace<Problem, State>(needed, static_cast<unsigned>(tiles));
     return needed.bytes();
   }
 };
