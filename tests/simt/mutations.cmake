@@ -320,11 +320,6 @@ mutation("the second word of a cell not asked whether it is there"
          REPLACE second-word " && seen_[1].high != 0" "")
 mutation("only the first word of a wide cell asked whether it is there"
          REPLACE every-word "seen_[w].high" "seen_[0].high")
-mutation("groups chained that do not exist" REPLACE chain-groups "first + lane < groups && " "")
-mutation("a lane publishes the prefix of the group before its own"
-         REPLACE chain-through "lane == l" "lane == l + 1")
-mutation("a chain that waits for ever, alone on the device"
-         REPLACE chain-patience "now - before > patience" "now < before")
 mutation("no warp barrier before an exchange" DELETE exchange-reuse)
 mutation("no warp barrier within an exchange" DELETE exchange)
 mutation("vectors of a tile not waited for" DELETE vectors-wait)

@@ -98,46 +98,6 @@ LOOKBACK_DEVICE T look_back_over_groups(const State &state, unsigned group, Oper
   }
 }
 
-/// Publishes the prefixes of groups as soon as their aggregates are there. Lane l reads that of the
-/// l-th group from the first without a prefix. Called by one warp, which does nothing else.
-///
-/// It only makes the scan faster: the last tile of every group publishes the same prefix with the
-/// same bits, once the prefix before is there. So it may end early, when no aggregate has come for
-/// `patience` nanoseconds: no other block may be running, or will before this one ends.
-template <class Problem, class State, class Storage>
-LOOKBACK_DEVICE void chain_groups(const Problem &problem, const State &state, unsigned groups,
-                                  std::uint64_t patience, Storage &room) {
-  using T = typename Problem::accumulator;
-  auto op = problem.op;
-  lane_exchange<T> exchange(room);
-  const unsigned lane = simt::lane_index();
-  maybe<T> left; // G(first)
-  if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem.initial.value));
-  std::uint64_t before = simt::time_now(); // when the last aggregate came
-  for (unsigned first = 0; first < groups;) {
-    const unsigned watched = first + lane < groups ? first + lane : groups - 1;
-    const auto seen = state.group_aggregates.read(watched);
-    const bool is_there = first + lane < groups && seen.ready(); // mutant: chain-groups
-    const unsigned missing = ~simt::ballot(is_there);
-    const unsigned ready = missing == 0 ? simt::warp_threads : simt::lowest_bit(missing);
-    const std::uint64_t now = simt::time_now();
-    if (ready == 0) {
-      if (simt::ballot(now - before > patience) != 0) return; // mutant: chain-patience
-      continue;
-    }
-    before = now;
-    uninitialized_array<T, 1> aggregate;
-    if (lane < ready) construct(aggregate[0], seen.value());
-    maybe<T> through; // this lane's group
-    for (unsigned l = 0; l < ready; ++l) {
-      left.append(op, exchange.from(aggregate[0], l, lane < ready));
-      if (lane == l) through = left; // mutant: chain-through
-    }
-    if (lane < ready) state.group_prefixes.publish(watched, through.value());
-    first += ready;
-  }
-}
-
 /// Publishes the aggregate of tile `tile` and returns its prefix, or nothing for tile 0 of a scan
 /// without an initial value. Called by a full warp. `aggregate` is the same in all lanes, and is
 /// not read for the last tile of the scan.
@@ -149,8 +109,7 @@ LOOKBACK_DEVICE void chain_groups(const Problem &problem, const State &state, un
 ///
 /// Only a group's last tile walks over the groups; the others wait for the prefix that the previous
 /// group's last tile publishes. Hundreds of tiles that poll the same few cache lines would slow the
-/// scan (measured: 720 against 686 us for 2^28 i32 on an H200). Where a warp chains the groups, no
-/// tile walks.
+/// scan (measured: 720 against 686 us for 2^28 i32 on an H200).
 template <class Problem, class State, class T, class Operator>
 LOOKBACK_DEVICE maybe<T> look_back(const Problem &problem, const State &state, unsigned tile,
                                    bool is_last, const maybe<T> &aggregate, Operator &op,
@@ -182,15 +141,11 @@ LOOKBACK_DEVICE maybe<T> look_back(const Problem &problem, const State &state, u
   if (completes_group && lane == mine) state.group_aggregates.publish(group, aggregates[0]);
 
   maybe<T> prefix; // G(group)
-  if (group > 0) {
-    if constexpr (has_chain<State>)
-      prefix.set(wait_for<T>(state.group_prefixes, group - 1));
-    else
-      prefix.set(completes_group ? look_back_over_groups(state, group, op, exchange)
-                                 : wait_for<T>(state.group_prefixes, group - 1));
-  } else if constexpr (Problem::initial_type::exists) {
+  if (group > 0)
+    prefix.set(completes_group ? look_back_over_groups(state, group, op, exchange)
+                               : wait_for<T>(state.group_prefixes, group - 1));
+  else if constexpr (Problem::initial_type::exists)
     prefix.set(static_cast<T>(problem.initial.value));
-  }
 
   if (completes_group && lane == mine) {
     maybe<T> through = prefix;

@@ -399,8 +399,7 @@ struct scan_state {
 
 /// The same for wide values in the look-back, most of whose tiles wait at any time. Neither a fence
 /// nor a second round trip delays status words. (Blocks of a wave poll once or twice, and read a
-/// flag and a value sooner.) With a chain, see chain_groups(), a prefix may be published twice,
-/// with the same bits.
+/// flag and a value sooner.)
 template <class T, class Memory = device_memory>
 struct wide_scan_state {
   unsigned *next_tile_id = nullptr; // zero before the first use
@@ -414,12 +413,6 @@ using look_back_state =
     std::conditional_t<std::is_trivially_copyable<T>::value && (sizeof(T) > 16) &&
                            sizeof(T) <= 48 && Memory::has_word_pairs,
                        wide_scan_state<T, Memory>, scan_state<T, Memory>>;
-/// Whether a warp chains the groups of a scan with this state.
-template <class State>
-inline constexpr bool has_chain = false;
-template <class T, class Memory>
-inline constexpr bool has_chain<wide_scan_state<T, Memory>> = sizeof(T) <= 32; // measured
-
 /// The aggregate of one tile in few bytes, since more of them cost registers: a tile has fewer than
 /// 2^32 runs.
 template <class T>

@@ -109,12 +109,11 @@ struct tuned_on_h200 {
   ///   2 x  8                                 938       1297
   ///   1 x 16                      863        925
   ///   1 x  8                                            1320
-  /// With status words, and a warp that chains the groups: share of a copy's speed, H100, for 8 MB,
-  /// 64 MB and 1 GiB:
+  /// With status words instead of flags and values: share of a copy's speed, H100, for 8 MB, 64 MB
+  /// and 1 GiB:
   ///               20 bytes      24 bytes      32 bytes      48 bytes, 2 x 8   48 bytes, 1 x 12
   ///   flags    .65  .63  .70  .54  .58  .66       .52  .66  .63  .59  .58
   ///   words    .68  .74  .81  .54  .65  .74       .54  .73  .71  .68  .67   .47  .61  .71
-  ///   chain    .70  .75  .81  .60  .69  .80       .55  .77  .73  .66  .66   .52  .63  .73
   /// Tiles that were prefetched 132 instead of 264 tiles ahead took 1 % longer.
   /// Sums of 2^24 structs that lanes fetch, and of a transformed zip of two i32:
   ///             24 bytes   32 bytes   64 bytes   zip

@@ -121,7 +121,6 @@ struct tree_look_back : tree_strategy<Rows> {
       blocks = std::max(launch.template resident_blocks<block>(kernel), launch.multiprocessors());
       blocks = std::min(blocks, tiles);
     }
-    if constexpr (has_chain<state<Problem>>) ++blocks;
     launch(kernel, launch.template shape<block>(kernel), launch_grid{blocks, residency::none, true},
            prepared, in.state);
   }

@@ -25,15 +25,6 @@ struct nothing_next {
   LOOKBACK_DEVICE void operator()() const {}
 };
 
-/// The tiles of a grid that has a block for each, and one more for a chain.
-template <class State, class Problem>
-LOOKBACK_DEVICE unsigned tiles_of(const Problem &problem) {
-  if constexpr (has_chain<State> && !counts_on_device<Problem>)
-    return tiles_of_grid(problem) - 1;
-  else
-    return tiles_of_grid(problem);
-}
-
 /// A tile in the shared memory of a block, between its reduction and its scan. It waits for its
 /// prefix there instead of in registers: tiles in flight hide the latency of the carry, and shared
 /// memory has room for more of them.
@@ -89,7 +80,7 @@ public:
     const tile_carry carry(problem, state, tile, is_last, shared.carry);
 
     // ---- fetch ----
-    fetch<some_fast, some_other, State>(problem, input, tile, items, fast, shared);
+    fetch<some_fast, some_other>(problem, input, tile, items, fast, shared);
     carry.read_initial(); // mutant: initial-read
     // As soon as all blocks have arrived, the previous tile's keys may be overwritten. This tile
     // reads the last of them, so its copies must have completed before.
@@ -136,13 +127,13 @@ public:
   }
 
 private:
-  template <bool SomeFast, bool SomeOther, class State>
+  template <bool SomeFast, bool SomeOther>
   LOOKBACK_DEVICE static void fetch([[maybe_unused]] const Problem &problem, const source &input,
                                     unsigned tile, int items, bool fast, storage &shared) {
     if (LOOKBACK_LIKELY(fast)) {
       if constexpr (SomeFast) input.template fetch<true>(shared.tile, tile, items);
       if constexpr (prefetch_distance > 0)
-        if (tiles_of<State>(problem) - tile > prefetch_distance + 1)
+        if (tiles_of_grid(problem) - tile > prefetch_distance + 1)
           input.prefetch(tile + prefetch_distance);
     } else {
       if constexpr (SomeOther) input.template fetch<false>(shared.tile, tile, items);
@@ -199,7 +190,7 @@ LOOKBACK_DEVICE void scan_one_tile(const Problem &problem, const State &state, u
   using shape = typename Problem::shape;
   const tile_extent own = problem.extent.tile(tile, shape::tile_elements);
   // One block a tile: this is own.is_last, compared in 32 bits, which saves a small wave 0.1 us.
-  const bool is_last = Carry::is_alone || tile + 1 == tiles_of<State>(problem);
+  const bool is_last = Carry::is_alone || tile + 1 == tiles_of_grid(problem);
   const typename scan::source items(problem);
   const valid_items<shape> valid{own.valid};
   // The fast case has no branches for special cases. A tile that is the only one is usually
@@ -226,24 +217,6 @@ LOOKBACK_DEVICE unsigned draw_tile(const State &state, Storage &shared) {
   return shared.tile_id;
 }
 
-/// Draws the tile of a block. Where there is a chain, the first block to draw has it, and no tile:
-/// returns false to that block when the chain ends.
-template <class Problem, class State, class Storage>
-LOOKBACK_DEVICE bool draw_tile_or_chain(const Problem &problem, const State &state, unsigned &tile,
-                                        Storage &shared) {
-  tile = draw_tile(state, shared);
-  if constexpr (has_chain<State>) {
-    constexpr std::uint64_t patience = 50000; // nanoseconds
-    const unsigned groups = (tiles_of<State>(problem) - 1) / Problem::shape::group_tiles;
-    if (tile-- == 0) {
-      if (simt::warp_index() == 0)
-        chain_groups(problem, state, groups, patience, shared.exchange[0]);
-      return false;
-    }
-  }
-  return true;
-}
-
 /// The body of the kernels of these strategies. A block of the look-back draws a dynamic tile id,
 /// the number of blocks that started before it. Every tile that it will wait for then belongs to a
 /// block that is already running, so waiting always ends. A cluster and a wave need no such order.
@@ -259,7 +232,7 @@ LOOKBACK_DEVICE void scan_tile_of_block(const Problem &problem, const State &sta
   if constexpr (Carry::draws_tile) {
     // Until the previous kernel has cleared the state and saved what the scan may overwrite.
     simt::wait_for_previous_kernel(); // mutant: previous-kernel
-    if (!draw_tile_or_chain(problem, state, tile, shared)) return;
+    tile = draw_tile(state, shared);
   }
   scan_one_tile<Block, Carry, For>(problem, state, tile, shared);
 }
@@ -277,8 +250,7 @@ LOOKBACK_DEVICE void scan_actual_tiles(const Problem &problem, const State &stat
     // The barrier of a draw comes after all reads of the tile before, and one within the tile after
     // all reads of its id: the storage can be used again.
     auto &shared = simt::shared_memory<typename Block::scan::storage>();
-    for (unsigned tile;
-         draw_tile_or_chain(actual, state, tile, shared) && tile < tiles_of_grid(actual);)
+    for (unsigned tile; (tile = draw_tile(state, shared)) < tiles_of_grid(actual);)
       scan_one_tile<Block, Carry, For>(actual, state, tile, shared);
   } else {
     if constexpr (!Carry::is_alone)
