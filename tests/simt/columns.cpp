@@ -28,6 +28,11 @@ void scan_2_bytes(std::uint64_t count, test::choose_lines choose) {
 } // namespace
 
 TEST_CASE("columns: sums of floats") { scan_floats(80, test::some_axis<30000>); }
+/// A row a lane.
+TEST_CASE("columns: whole strips") { scan_floats(30, test::some_strips<100000>); }
+TEST_CASE("columns: whole strips, several groups of tiles") {
+  scan_floats(5, test::some_strips<4400000>);
+}
 /// A thread has two columns.
 TEST_CASE("columns: sums of 2 bytes") { scan_2_bytes(60, test::some_axis<60000>); }
 TEST_CASE("columns: 8 bytes") {

@@ -51,6 +51,31 @@ lookback::axis some_axis(trial &one, const tree_sizes &size, bool same_pitches) 
     pitches(lines.output);
   return core::checked_axis(lines);
 }
+/// Whole strips of lines, as strategy/column_warps.cuh takes them, of at most about `Items`
+/// elements.
+template <std::size_t Items>
+lookback::axis some_strips(trial &one, const tree_sizes &size, bool same_pitches) {
+  const std::size_t edges[] = {2 * size.row,  5 * size.row,           size.tile / 2,
+                               size.tile,     size.tile + size.row,   2 * size.tile,
+                               3 * size.tile, size.group + size.tile, 2 * size.group + size.row};
+  lookback::axis lines;
+  lines.inner = std::int64_t{16} << one.random() % 3;
+  std::size_t length = 0;
+  do length = edges[one.random() % 9];
+  while (length * static_cast<std::size_t>(lines.inner) > Items);
+  if (length >= size.tile / 2) length += one.random() % 3; // a partial row
+  lines.length = static_cast<std::int64_t>(length);
+  lines.outer = 1 + static_cast<std::int64_t>(one.random() % 3);
+  if (lines.length * lines.inner * 2 > static_cast<std::int64_t>(Items)) lines.outer = 1;
+  lines.reverse = one.random() % 2 == 0;
+  if (one.random() % 2 == 0) {
+    lines.input.length = lines.inner + static_cast<std::int64_t>(one.random() % 9);
+    lines.input.outer =
+        lines.input.length * lines.length + static_cast<std::int64_t>(one.random() % 5);
+  }
+  if (same_pitches) lines.output = lines.input;
+  return core::checked_axis(lines);
+}
 /// Rows with gaps of less than `gap` elements.
 inline lookback::axis some_rows_of(trial &one, std::size_t length, std::size_t outer,
                                    std::uint64_t gap, bool same_pitches) {
@@ -139,7 +164,7 @@ void scan_lines(std::uint64_t count, choose_lines choose, Operator op, T init, T
   using rows = rows_of<1>;
   using strategy = core::axis_strategy<core::row_strategy<rows, Band, core::tree_look_back<rows>,
                                                           33, core::segmented_strategy<rows, 32>>,
-                                       core::column_strategy<rows, 64, Section, Band>>;
+                                       core::column_strategy<rows, 64, Section, Band, 0>>;
   constexpr bool may_be_in_place = std::is_same<in, T>::value;
   for_each_trial(count, [&](trial &one) {
     const bool in_place = may_be_in_place && one.random() % 2 == 0, inclusive = one.random() % 2,

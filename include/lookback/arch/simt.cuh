@@ -301,6 +301,18 @@ compare_exchange_relaxed(std::uint64_t *address, std::uint64_t expected, std::ui
 }
 /// Adds one and returns the previous value: blocks draw ids in the order of their calls.
 LOOKBACK_DEVICE unsigned fetch_increment(unsigned *counter) { return atomicAdd(counter, 1u); }
+/// The same for a whole warp: the first lane draws, and has the id. Nothing waits for the result
+/// before it is used. (Of atomicAdd(), the compiler makes one for all lanes that call, with an
+/// exchange between them behind it.)
+LOOKBACK_DEVICE unsigned fetch_increment_of_warp(unsigned *counter) {
+  unsigned before = 0;
+  asm volatile("{\n .reg .pred first;\n .reg .u32 lane;\n mov.u32 lane, %%laneid;\n setp.eq.u32 "
+               "first, lane, 0;\n @first atom.relaxed.gpu.global.inc.u32 %0, [%1], 0xfffffffe;\n}"
+               : "+r"(before)
+               : "l"(__cvta_generic_to_global(counter))
+               : "memory");
+  return before;
+}
 /// Adds `more`. A thread that acquires the new value sees all earlier writes of this thread, and
 /// those of its block's other threads before a barrier.
 LOOKBACK_DEVICE void add_release(std::uint32_t *counter, std::uint32_t more) {
@@ -360,6 +372,21 @@ LOOKBACK_DEVICE void store_vector(void *address, const vector_words<Bytes> &vect
                  : "memory");
   else
     *static_cast<vector_words<Bytes> *>(address) = vector;
+}
+
+/// Eight words, to eight addresses. (A store reads its address late. So the next ones must have
+/// theirs in other registers, or they wait.)
+template <class Pointer>
+LOOKBACK_DEVICE void store_eight(const Pointer (&to)[8], const std::uint32_t (&words)[8]) {
+  asm volatile(
+      "st.global.b32 [%0], %8;\n st.global.b32 [%1], %9;\n st.global.b32 [%2], %10;\n "
+      "st.global.b32 [%3], %11;\n st.global.b32 [%4], %12;\n st.global.b32 [%5], %13;\n "
+      "st.global.b32 [%6], %14;\n st.global.b32 [%7], %15;" ::"l"(__cvta_generic_to_global(to[0])),
+      "l"(__cvta_generic_to_global(to[1])), "l"(__cvta_generic_to_global(to[2])),
+      "l"(__cvta_generic_to_global(to[3])), "l"(__cvta_generic_to_global(to[4])),
+      "l"(__cvta_generic_to_global(to[5])), "l"(__cvta_generic_to_global(to[6])),
+      "l"(__cvta_generic_to_global(to[7])), "r"(words[0]), "r"(words[1]), "r"(words[2]),
+      "r"(words[3]), "r"(words[4]), "r"(words[5]), "r"(words[6]), "r"(words[7]));
 }
 
 /// The same for 16 bytes that are not read soon: their cache lines are evicted first.

@@ -6,6 +6,7 @@
 #include <lookback/dispatch/segmented_call.cuh>
 #include <lookback/strategy/clear_words.cuh>
 #include <lookback/strategy/column_units.cuh>
+#include <lookback/strategy/column_warps.cuh>
 #include <lookback/strategy/line_tiles.cuh>
 #include <lookback/strategy/pipeline.cuh>
 #include <lookback/strategy/short_columns.cuh>
@@ -18,8 +19,9 @@ inline namespace LOOKBACK_ABI {
 namespace detail {
 
 /// Columns: one kernel if every line is one row of its tree or less, another one if it is a few
-/// vectors; otherwise one more that clears the status words.
-template <class Rows, int Threads, unsigned Section, unsigned Band>
+/// vectors; otherwise one more that clears the status words. Units are scanned by warps
+/// (strategy/column_warps.cuh) if there are at least `Waves` for every warp that is resident.
+template <class Rows, int Threads, unsigned Section, unsigned Band, unsigned Waves = 4>
 struct column_strategy {
   /// Scans the lines of `own`, a checked_axis(), by `problem`, or, if `storage` is null, writes to
   /// `bytes` the size of storage that this takes. It neither allocates nor synchronises. Refused
@@ -34,6 +36,12 @@ struct column_strategy {
     if constexpr (short_columns<Problem>::vectors > 0) {
       if (own.length <= short_columns<Problem>::length_at_most)
         return scan_short(storage, bytes, problem, own, launch);
+    }
+    if constexpr (column_warps<Problem>::possible) {
+      if (own.inner == 16 && fits_warps<16, Problem>(own, launch))
+        return scan_by_warps<16>(storage, bytes, problem, own, launch);
+      if (fits_warps<32, Problem>(own, launch))
+        return scan_by_warps<32>(storage, bytes, problem, own, launch);
     }
     const column_layout layout = layout_of<Problem>(own, aligned(problem));
     if (layout.units > INT_MAX) return launch.refuse(refusal::invalid_value);
@@ -66,6 +74,43 @@ struct column_strategy {
   }
 
 private:
+  /// Whether the device holds all of a multiprocessor's warps, and the lines have enough units.
+  template <int Width, class Problem, class Launch>
+  static bool fits_warps(const axis &own, Launch &launch) {
+    const std::int64_t blocks =
+        std::int64_t{launch.multiprocessors()} * column_warp_sizes<Problem, Width>::blocks;
+    return column_warps<Problem>::fits(own, Width, blocks * Waves) &&
+           launch.template resident_blocks<column_warp_block<Problem, Width, Rows>>(
+               column_warps_kernel<Problem, Width>) >= blocks;
+  }
+  template <int Width, class Problem, class Launch>
+  static typename Launch::status_type scan_by_warps(void *storage, std::size_t &bytes,
+                                                    const Problem &problem, const axis &own,
+                                                    Launch &launch) {
+    using T = typename Problem::accumulator;
+    using sizes = column_warp_sizes<Problem, Width>;
+    auto layout = column_layout::of_rows<Problem>(own, Width, sizes::rows, Band);
+    const auto whole = [](std::int64_t elements) { return elements * sizes::slot % 16 == 0; };
+    layout.whole_vectors = reinterpret_cast<std::uintptr_t>(problem.input) % 16 == 0 &&
+                           whole(own.input.length) && (own.outer == 1 || whole(own.input.outer));
+    if (layout.units > INT_MAX) return launch.refuse(refusal::invalid_value);
+    temporary_memory sized;
+    column_warp_workspace<T>(sized, layout, Problem::shape::tile_rows);
+    const std::size_t needed = temporary_memory::bytes_for(sized.bytes());
+    if (storage == nullptr) bytes = needed;
+    if (bytes < needed) return launch.refuse(refusal::invalid_value);
+    if (storage == nullptr) return launch.status();
+    temporary_memory memory(storage);
+    const column_warp_workspace<T> in(memory, layout, Problem::shape::tile_rows);
+    clear_words<Rows>(in.zeroed, in.zeroed_words, launch, prepare_blocks);
+    const std::uint64_t resident = std::uint64_t{launch.multiprocessors()} * sizes::blocks,
+                        units = static_cast<std::uint64_t>(layout.units);
+    launch(column_warps_kernel<Problem, Width>, block_shape{simt::warp_threads, sizes::bytes},
+           launch_grid{units < resident ? units : resident, residency::none, true}, problem, layout,
+           in.state);
+    return launch.status();
+  }
+
   template <class Problem>
   static column_layout layout_of(const axis &own, bool aligned) {
     auto layout = column_layout::of<Problem, Threads>(own, Band, aligned);

@@ -40,9 +40,10 @@ struct column_layout {
   int width, rows; // of a unit, at most
   int row_pitch;   // bytes between rows in shared memory
   int values, aggregates, elements,
-      shared_bytes; // where these begin in shared memory, and its size
-  bool direct;      // elements go directly to registers
-  bool one_row;     // lines are one row at most, and rows of a unit have different outer indices
+      shared_bytes;   // where these begin in shared memory, and its size
+  bool direct;        // elements go directly to registers
+  bool whole_vectors; // by warps (column_warps.cuh): input lines are vectors of 16 bytes
+  bool one_row;       // lines are one row at most, and rows of a unit have different outer indices
   std::int64_t strips_across; // strips that differ in their columns only
   std::int64_t strips;        // of the array
   std::int64_t steps;         // units of a strip
@@ -97,6 +98,23 @@ struct column_layout {
     all.units = multiply_add(all.strips, all.steps, 0);
     return all;
   }
+  /// Of units of `rows_` rows of `width_` columns, which carry.
+  template <class Problem>
+  static column_layout of_rows(const axis &own, int width_, int rows_, std::int64_t band_at_most) {
+    column_layout all{};
+    all.input = places(own, own.input), all.output = places(own, own.output);
+    all.outers = own.outer, all.length = own.length, all.columns = own.inner;
+    all.width = width_, all.rows = rows_;
+    all.strips_across = parts(own.inner, all.width);
+    const std::int64_t of_line = parts(own.length, Problem::shape::row_elements);
+    all.strips = all.strips_across * own.outer;
+    all.steps = parts(of_line, all.rows);
+    all.band = least(band_at_most, all.strips);
+    all.tiles = parts(of_line, Problem::shape::tile_rows);
+    all.groups = parts(all.tiles, Problem::shape::group_tiles);
+    all.units = multiply_add(all.strips, all.steps, 0);
+    return all;
+  }
   LOOKBACK_HOST_DEVICE bool carries() const { return !one_row; }
   /// Whether a unit is less than a tile, so that units need the aggregates of earlier rows.
   template <class Problem>
@@ -104,7 +122,56 @@ struct column_layout {
     return carries() && rows < Problem::shape::tile_rows;
   }
 
+  /// The place of a unit. `Carries`: whether lines have several of them.
+  template <class Problem, bool Carries>
+  LOOKBACK_DEVICE column_unit find(unsigned unit, column_step &step) const {
+    constexpr int row_elements = Problem::shape::row_elements;
+    // No number here exceeds that of units, so 32 bits suffice; 64 bits take far longer to divide.
+    const auto narrow = [](std::int64_t x) { return static_cast<unsigned>(x); };
+    unsigned strip = unit, i = 0; // the i-th unit of the strip
+    if constexpr (Carries) {
+      const unsigned most = narrow(band), of_band = most * narrow(steps), first = unit / of_band,
+                     left = narrow(strips) - first * most, stride = left < most ? left : most,
+                     within = unit - first * of_band;
+      i = within / stride;
+      strip = first * most + within % stride;
+      step.stride = stride;
+    }
+    const unsigned down = strip / narrow(strips_across);
+    const std::int64_t column = (strip - down * strips_across) * width,
+                       columns_left = columns - column, row = std::int64_t{i} * rows,
+                       outer = std::int64_t{down} * (one_row ? rows : 1);
+    column_unit here;
+    here.columns = columns_left < width ? static_cast<int>(columns_left) : width;
+    here.input = index(input, outer, row * row_elements) + column;
+    here.output = index(output, outer, row * row_elements) + column;
+    const std::int64_t items = length - row * row_elements; // from here to the end
+    const std::int64_t rows_left = one_row ? outers - outer : (items - 1) / row_elements + 1;
+    const bool is_followed = rows_left > rows; // by another unit of the lines
+    here.rows = rows_left < rows ? static_cast<int>(rows_left) : rows;
+    here.row_items = one_row ? static_cast<int>(items) : row_elements;
+    here.last_items = is_followed || one_row
+                          ? here.row_items
+                          : static_cast<int>(items - std::int64_t{here.rows - 1} * row_elements);
+    if constexpr (Carries) {
+      constexpr int tile_rows = Problem::shape::tile_rows;
+      step.unit = unit;
+      step.columns = here.columns;
+      step.row = static_cast<int>(row % tile_rows);
+      step.tile = row / tile_rows;
+      step.first_tile = std::int64_t{strip} * tiles * width;
+      step.first_group = std::int64_t{strip} * groups * width;
+      step.ends_line = !is_followed;
+      step.ends_tile = is_followed && step.row + rows == tile_rows;
+    }
+    return here;
+  }
+
 private:
+  LOOKBACK_DEVICE static std::int64_t index(const column_places &places, std::int64_t outer,
+                                            std::int64_t element) {
+    return places.first + outer * places.outer + element * places.line;
+  }
   static std::int64_t parts(std::int64_t all, std::int64_t part) { return (all - 1) / part + 1; }
 
   /// Whether elements go directly to registers: if the lines of several rows are wide, or consist
@@ -171,8 +238,10 @@ public:
     const bool leads = simt::thread_index() == 0;
     if (leads) construct(block, column_block{});
     if constexpr (!Carries) {
-      if (leads) block.here = find(simt::block_index(), block.step); // there is a block for each
-      simt::synchronize_block();                                     // mutant: column-found
+      if (leads)
+        block.here = layout_.find<Problem, Carries>(simt::block_index(),
+                                                    block.step); // there is a block for each
+      simt::synchronize_block();                                 // mutant: column-found
       scan_unit(block, own, values);
     } else {
       simt::wait_for_previous_kernel(); // mutant: column-previous
@@ -180,7 +249,7 @@ public:
       for (;;) {
         if (leads) {
           block.unit = drawn(block).next(all);
-          if (block.unit < all) block.here = find(block.unit, block.step);
+          if (block.unit < all) block.here = layout_.find<Problem, Carries>(block.unit, block.step);
         }
         simt::synchronize_block();
         if (block.unit >= all) return;
@@ -241,7 +310,7 @@ private:
   LOOKBACK_DEVICE column_stretch stretch_ahead(unsigned unit) const {
     if (static_cast<unsigned>(layout_.units) - unit <= prefetch_distance) return {0, 0};
     column_step step;
-    const column_unit ahead = find(unit + prefetch_distance, step);
+    const column_unit ahead = layout_.find<Problem, Carries>(unit + prefetch_distance, step);
     return {ahead.input, (ahead.rows - 1) * row_elements + ahead.last_items};
   }
   /// Prefetches the first element of every row of memory in the unit, or one for each 128 bytes
@@ -251,54 +320,6 @@ private:
     const int step = layout_.prefetch_step;
     for (int i = simt::thread_index() * step; i < ahead.items; i += Threads * step)
       simt::prefetch(first + i * static_cast<std::ptrdiff_t>(layout_.input.line));
-  }
-
-  /// The place of a unit.
-  LOOKBACK_DEVICE column_unit find(unsigned unit, column_step &step) const {
-    // No number here exceeds that of units, so 32 bits suffice; 64 bits take far longer to divide.
-    const auto narrow = [](std::int64_t x) { return static_cast<unsigned>(x); };
-    unsigned strip = unit, i = 0; // the i-th unit of the strip
-    if constexpr (Carries) {
-      const unsigned most = narrow(layout_.band), of_band = most * narrow(layout_.steps),
-                     first = unit / of_band, left = narrow(layout_.strips) - first * most,
-                     band = left < most ? left : most, within = unit - first * of_band;
-      i = within / band;
-      strip = first * most + within % band;
-      step.stride = band;
-    }
-    const unsigned down = strip / narrow(layout_.strips_across);
-    const std::int64_t column = (strip - down * layout_.strips_across) * layout_.width,
-                       columns = layout_.columns - column, row = std::int64_t{i} * layout_.rows,
-                       outer = std::int64_t{down} * (layout_.one_row ? layout_.rows : 1);
-    column_unit here;
-    here.columns = columns < layout_.width ? static_cast<int>(columns) : layout_.width;
-    here.input = index(layout_.input, outer, row) + column;
-    here.output = index(layout_.output, outer, row) + column;
-    const std::int64_t items = layout_.length - row * row_elements; // from here to the end
-    const std::int64_t rows =
-        layout_.one_row ? layout_.outers - outer : (items - 1) / row_elements + 1;
-    const bool is_followed = rows > layout_.rows; // by another unit of the lines
-    here.rows = rows < layout_.rows ? static_cast<int>(rows) : layout_.rows;
-    here.row_items = layout_.one_row ? static_cast<int>(items) : row_elements;
-    here.last_items = is_followed || layout_.one_row
-                          ? here.row_items
-                          : static_cast<int>(items - std::int64_t{here.rows - 1} * row_elements);
-    if constexpr (Carries) {
-      constexpr int tile_rows = Problem::shape::tile_rows;
-      step.unit = unit;
-      step.columns = here.columns;
-      step.row = static_cast<int>(row % tile_rows);
-      step.tile = row / tile_rows;
-      step.first_tile = std::int64_t{strip} * layout_.tiles * layout_.width;
-      step.first_group = std::int64_t{strip} * layout_.groups * layout_.width;
-      step.ends_line = !is_followed;
-      step.ends_tile = is_followed && step.row + layout_.rows == tile_rows;
-    }
-    return here;
-  }
-  LOOKBACK_DEVICE static std::int64_t index(const column_places &places, std::int64_t outer,
-                                            std::int64_t row) {
-    return places.first + outer * places.outer + row * row_elements * places.line;
   }
 
   const Problem &problem_;

@@ -238,6 +238,18 @@ inline unsigned fetch_increment(unsigned *counter, EMULATOR_CALLER) {
   emulator::after_store();
   return before;
 }
+template <class Pointer>
+void store_eight(const Pointer (&to)[8], const std::uint32_t (&words)[8]) {
+  for (int i = 0; i < 8; ++i) std::memcpy(static_cast<void *>(to[i]), &words[i], 4);
+}
+inline unsigned fetch_increment_of_warp(unsigned *counter, EMULATOR_CALLER) {
+  if (lane_index() != 0) return 0;
+  emulator::before_store(counter, where);
+  const unsigned before = __atomic_fetch_add(counter, 1u, __ATOMIC_RELAXED);
+  emulator::note_number(before);
+  emulator::after_store();
+  return before;
+}
 inline void add_release(std::uint32_t *counter, std::uint32_t more, EMULATOR_CALLER) {
   emulator::before_store(counter, where);
   __atomic_fetch_add(counter, more, __ATOMIC_RELEASE);
