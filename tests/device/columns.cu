@@ -84,6 +84,29 @@ void check_integers(axis lines) {
              scan(lookback::host), scan(lookback::par));
 }
 
+/// Sums of floats in whole strips of columns, a lane a row, however few there are. A partial row
+/// needs 16 full ones.
+void check_strips(axis lines, bool in_place) {
+  namespace detail = lookback::detail;
+  using strategy = detail::column_strategy<detail::measured_tuning, 256, 1024, 128, 0>;
+  if (in_place) lines.output = lines.input;
+  TEST_RANDOM(random);
+  std::vector<float> in(span(lines, lines.input));
+  for (auto &x : in) x = static_cast<float>(random() % 4096) / 37;
+  check<float>(
+      lines, in, in_place,
+      [&](const float *x, float *y) { lookback::inclusive_axis_scan(lookback::host, x, lines, y); },
+      [&](const float *x, float *y) {
+        test::two_phases(
+            [&](void *temporary, std::size_t &bytes) {
+              const auto problem = detail::device_problem::inclusive_scan(x, y, lookback::plus{});
+              return strategy::scan(temporary, bytes, problem, detail::checked_axis(lines),
+                                    detail::launcher(nullptr));
+            },
+            random() % 256);
+      });
+}
+
 /// Lines at the edges of the tree, of any number, with and without gaps, in both directions.
 template <class Check>
 void check_all(Check check_lines) {
@@ -167,6 +190,22 @@ void check_short_rows() {
 TEST_CASE("columns: sums of floats") { check_all(check_floats); }
 TEST_CASE("columns: sums of integers") { check_all(check_integers); }
 
+TEST_CASE("columns: whole strips, a lane a row") {
+  TEST_RANDOM(random);
+  const test::tree_sizes size(4, 4);
+  for (const std::int64_t inner : {16, 32, 64, 96})
+    for (const std::size_t edge : {2 * size.row, 5 * size.row, size.tile / 2, size.tile,
+                                   2 * size.tile + size.row, size.group + size.tile}) {
+      axis lines{1, static_cast<std::int64_t>(edge), inner};
+      if (lines.length * inner > 6000000) continue;
+      if (edge >= size.tile / 2) lines.length += static_cast<std::int64_t>(random() % 3);
+      if (edge <= size.tile) lines.outer += static_cast<std::int64_t>(random() % 3);
+      lines.reverse = random() % 2 == 0;
+      if (random() % 2 == 0) lines.input.length = inner + static_cast<std::int64_t>(random() % 9);
+      check_strips(lines, random() % 2 == 0);
+    }
+  check_strips(axis{1, 65536, 512}, false); // every warp has several units
+}
 TEST_CASE("columns: elements of 12 bytes, and an operator that does not commute") {
   using T = test::sized<12>;
   for (axis lines : {axis{3, 5000, 33}, axis{1, 20000, 2}, axis{40, 100, 5}, axis{1, 3, 1000}}) {

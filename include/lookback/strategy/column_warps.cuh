@@ -107,7 +107,7 @@ public:
     const auto all = static_cast<unsigned>(layout_.units);
     for (unsigned unit = simt::broadcast(draw(), 0); unit < all;) {
       const unsigned drawn = scan_unit(unit);
-      simt::synchronize_warp(); // the elements have been read
+      simt::synchronize_warp(); // the elements have been read // mutant: strip-read
       unit = simt::broadcast(drawn, 0);
     }
   }
@@ -135,8 +135,8 @@ private:
     else if (exists)
       load(here, items);
     simt::wait_for_copies();
-    simt::synchronize_warp();
-    values of_vectors; // V, inclusive
+    simt::synchronize_warp(); // mutant: strip-loaded
+    values of_vectors;        // V, inclusive
     if (LOOKBACK_LIKELY(full))
       reduce<true>(items, of_vectors);
     else
@@ -279,7 +279,7 @@ private:
       inner.set(fold_words<1>(state_.row_aggregates, own_word, row, row_, of_unit));
     if (step.tile > 0) {
       // All lanes together, or those of one unit would poll one after the other.
-      for (simt::spin_bound bound; !simt::all_of_warp(outer.ready());
+      for (simt::spin_bound bound; !simt::all_of_warp(outer.ready()); // mutant: strip-outer
            bound.count("prefix of tile", of_tile)) {
         simt::back_off();
         if (!outer.ready()) outer = state_.tile_prefixes.read(of_tile);
@@ -308,7 +308,7 @@ private:
         if (l >= first && l < others && !seen[l].ready()) seen[l] = words.read(begin + l * Width);
       LOOKBACK_UNROLL
       for (int l = 0; l < lanes; ++l)
-        ready = ready && (l < first || l >= others || seen[l].ready());
+        ready = ready && (l < first || l >= others || seen[l].ready()); // mutant: strip-ready
       if (ready) break;
     }
     uninitialized_array<T, lanes> x;
@@ -321,7 +321,8 @@ private:
     for (int l = 1; l < lanes; ++l) {
       LOOKBACK_UNROLL
       for (int distance = 1; (l + 1) % (2 * distance) == 0; distance *= 2)
-        if (l - distance >= first) construct(x[l], network::combined<T>(x, l, distance, op_));
+        if (l - distance >= first) // mutant: strip-first
+          construct(x[l], network::combined<T>(x, l, distance, op_));
     }
     return x[lanes - 1];
   }
@@ -344,7 +345,8 @@ private:
     const T inner = fold_words<0>(state_.tile_aggregates, of_tile + Width, tile + 1, 1, own);
     maybe<T> next; // G . T of the next tile
     if (step.tile >= group_tiles)
-      next.set(outer.ready() ? outer.value() : await(state_.tile_prefixes, of_group));
+      next.set(outer.ready() ? outer.value() // mutant: strip-group
+                             : await(state_.tile_prefixes, of_group));
     else if constexpr (Problem::initial_type::exists)
       next.set(static_cast<T>(problem_.initial.value));
     next.append(op_, inner);
