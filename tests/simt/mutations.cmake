@@ -588,6 +588,13 @@ mutation("the place of short columns read before it is found" DELETE column-foun
 mutation("vectors of a row combined before all are reduced" DELETE column-folded)
 mutation("vectors scanned before the network of their row ends" DELETE column-combined)
 mutation("results stored before all are there" DELETE column-results)
+mutation("elements of a strip overwritten before all lanes have read them" DELETE strip-read)
+mutation("elements of a strip read before all lanes have copied them" DELETE strip-loaded)
+mutation("rows of a strip combined before all are there"
+         VALUE strip-ready "(l < first || l >= others || seen[l].ready())" "true")
+mutation("the prefix of a strip's tile read before it is there"
+         REPLACE strip-outer "!simt::all_of_warp(outer.ready())" "false")
+mutation("rows of a strip before the tile combined" REPLACE strip-first "l - distance >= first" "true")
 mutation("row aggregates of a column read before all are there" DELETE column-rows)
 mutation("tile aggregates of a column read before all are there" DELETE column-tiles)
 mutation("aggregates of other warps' rows read before they are there" DELETE line-barrier)

@@ -27,6 +27,10 @@ TEST_CASE("columns: small tiles, several groups of them") {
   test::scan_interval_lines<test::interval, test::widened<test::interval, 496>>(
       12, test::some_axis<400 * 32>);
 }
+/// A lane a row. (ThreadSanitizer has no room for more trials.)
+TEST_CASE("columns: whole strips") {
+  test::scan_interval_lines<narrow_interval, narrow_interval>(2, test::some_strips<70000>);
+}
 TEST_CASE("columns: short ones, in registers") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(40, test::some_axis<60>);
 }

@@ -345,8 +345,7 @@ private:
     const T inner = fold_words<0>(state_.tile_aggregates, of_tile + Width, tile + 1, 1, own);
     maybe<T> next; // G . T of the next tile
     if (step.tile >= group_tiles)
-      next.set(outer.ready() ? outer.value() // mutant: strip-group
-                             : await(state_.tile_prefixes, of_group));
+      next.set(outer.ready() ? outer.value() : await(state_.tile_prefixes, of_group));
     else if constexpr (Problem::initial_type::exists)
       next.set(static_cast<T>(problem_.initial.value));
     next.append(op_, inner);
