@@ -59,8 +59,8 @@ inline namespace LOOKBACK_ABI {
 ///   of lookback::DeviceSegmentedScan, and none for longer ones of at most a tile; none for other
 ///   lines of at most a row of the tree. For all longer ones, status words of 8 bytes
 ///   for accumulators of up to 4 bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16: one
-///   for every tile and, except for rows, one for every row of the tree, but not more than about
-///   600,000.
+///   for every tile (down many columns of 4-byte elements, two) and, except for rows, one for every
+///   row of the tree; of these not more than about 600,000, or 1/64 of the input's size.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Lines whose neighbours are not adjacent in memory, in either direction, cost an access to
 ///   memory for every element.

@@ -593,8 +593,9 @@ mutation("elements of a strip read before all lanes have copied them" DELETE str
 mutation("rows of a strip combined before all are there"
          VALUE strip-ready "(l < first || l >= others || seen[l].ready())" "true")
 mutation("the prefix of a strip's tile read before it is there"
-         REPLACE strip-outer "!simt::all_of_warp(outer.ready())" "false")
-mutation("rows of a strip before the tile combined" REPLACE strip-first "l - distance >= first" "true")
+         VALUE strip-outer "simt::all_of_warp(outer.ready())" "true")
+mutation("the first row of a strip's tile not combined" VALUE strip-first "lanes - count"
+         "lanes - count + (count > 1)")
 mutation("row aggregates of a column read before all are there" DELETE column-rows)
 mutation("tile aggregates of a column read before all are there" DELETE column-tiles)
 mutation("aggregates of other warps' rows read before they are there" DELETE line-barrier)

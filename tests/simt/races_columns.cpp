@@ -14,6 +14,14 @@ struct narrow_interval {
   }
   operator test::interval() const { return {begin, end}; }
 };
+/// Three tiles of 16 columns.
+lookback::axis some_tiles_of_a_strip(test::trial &one, const test::tree_sizes &size, bool) {
+  lookback::axis lines;
+  lines.inner = 16;
+  lines.length = static_cast<std::int64_t>(2 * size.tile + size.row + one.random() % 2);
+  lines.reverse = one.random() % 2 == 0;
+  return lookback::detail::checked_axis(lines);
+}
 } // namespace
 
 TEST_CASE("rows in registers: short ones") {
@@ -29,7 +37,10 @@ TEST_CASE("columns: small tiles, several groups of them") {
 }
 /// A lane a row. (ThreadSanitizer has no room for more trials.)
 TEST_CASE("columns: whole strips") {
-  test::scan_interval_lines<narrow_interval, narrow_interval>(2, test::some_strips<70000>);
+  test::scan_interval_lines<narrow_interval, narrow_interval>(1, test::some_strips<30000>);
+}
+TEST_CASE("columns: whole strips, several tiles") {
+  test::scan_interval_lines<narrow_interval, narrow_interval>(1, some_tiles_of_a_strip);
 }
 TEST_CASE("columns: short ones, in registers") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(40, test::some_axis<60>);

@@ -279,8 +279,9 @@ private:
       inner.set(fold_words<1>(state_.row_aggregates, own_word, row, row_, of_unit));
     if (step.tile > 0) {
       // All lanes together, or those of one unit would poll one after the other.
-      for (simt::spin_bound bound; !simt::all_of_warp(outer.ready()); // mutant: strip-outer
-           bound.count("prefix of tile", of_tile)) {
+      for (simt::spin_bound bound;; bound.count("prefix of tile", of_tile)) {
+        const bool ready = simt::all_of_warp(outer.ready()); // mutant: strip-outer
+        if (ready) break;
         simt::back_off();
         if (!outer.ready()) outer = state_.tile_prefixes.read(of_tile);
       }
@@ -298,8 +299,8 @@ private:
   LOOKBACK_DEVICE T fold_words(const tile_status<T> &words, std::size_t end, int count, int own,
                                const uninitialized_array<T, Own> &last) {
     constexpr int lanes = network::lanes;
-    const int first = lanes - count, others = lanes - own;
-    const std::size_t begin = end - lanes * Width; // the word of lane 0, if there is one
+    const int first = lanes - count, others = lanes - own; // mutant: strip-first
+    const std::size_t begin = end - lanes * Width;         // the word of lane 0, if there is one
     typename tile_status<T>::reading seen[lanes];
     for (simt::spin_bound bound;; bound.count("aggregate", end), simt::back_off()) {
       bool ready = true;
@@ -321,8 +322,7 @@ private:
     for (int l = 1; l < lanes; ++l) {
       LOOKBACK_UNROLL
       for (int distance = 1; (l + 1) % (2 * distance) == 0; distance *= 2)
-        if (l - distance >= first) // mutant: strip-first
-          construct(x[l], network::combined<T>(x, l, distance, op_));
+        if (l - distance >= first) construct(x[l], network::combined<T>(x, l, distance, op_));
     }
     return x[lanes - 1];
   }
