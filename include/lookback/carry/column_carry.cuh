@@ -91,9 +91,10 @@ public:
       if (follows) gather(step, own, 0, group_position(step));
       simt::synchronize_block(); // mutant: column-tiles
     }
+    // R, and G . T.
     if (leads && row > 0)
-      construct(own.prefix(own.row(), column), network_value(row_values_, column, row)); // R
-    if (finds_outer) construct(outer_[column * values], tile_prefix(step, column));      // G . T
+      construct(own.prefix(own.row(), column), network_value(row_values_, column, row));
+    if (finds_outer) construct(outer_[column * values], tile_prefix(step, column));
     simt::synchronize_block(); // mutant: column-prefixes
   }
   /// (G . T) . R of a row of the unit, after find_prefixes().

@@ -238,10 +238,9 @@ public:
     const bool leads = simt::thread_index() == 0;
     if (leads) construct(block, column_block{});
     if constexpr (!Carries) {
-      if (leads)
-        block.here = layout_.find<Problem, Carries>(simt::block_index(),
-                                                    block.step); // there is a block for each
-      simt::synchronize_block();                                 // mutant: column-found
+      // There is a block for each unit.
+      if (leads) block.here = layout_.find<Problem, Carries>(simt::block_index(), block.step);
+      simt::synchronize_block(); // mutant: column-found
       scan_unit(block, own, values);
     } else {
       simt::wait_for_previous_kernel(); // mutant: column-previous
