@@ -75,9 +75,9 @@ template <class Key, class T, bool Ones = false, class Run>
 void sum_runs(std::uint64_t count, std::size_t tiles, Run run) {
   const tree_sizes size(sizeof(T), sizeof(T));
   for_each_trial(count, [&](trial &one) {
-    const std::size_t all_longest[] = {1, 2, 40, 3 * size.tile};
+    const std::size_t all_longest[] = {1, 2, 2, 2, 40, 3 * size.tile};
     const std::size_t n = some_tiles(one, size.tile, tiles),
-                      longest = all_longest[one.random() % 4];
+                      longest = all_longest[one.random() % 6];
     std::vector<Key> keys, first_keys;
     std::vector<T> values(n), sums;
     // The sum of all must fit a signed type.

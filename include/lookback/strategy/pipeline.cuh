@@ -28,6 +28,7 @@
 #include <lookback/carry/look_ahead_carry.cuh>
 #include <lookback/carry/participants.cuh>
 #include <lookback/carry/wave_carry.cuh>
+#include <lookback/core/standard.cuh>
 #include <lookback/strategy/clear_words.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
 #include <lookback/tile/blocked_tile.cuh>
@@ -35,8 +36,6 @@
 #include <lookback/tile/run_sums.cuh>
 #include <lookback/tile/scan_tile.cuh>
 #include <lookback/tile/select_tile.cuh>
-
-#include <algorithm>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {

@@ -27,6 +27,15 @@ struct large_wave_block {
   using here = of<compiled_row<Rows>>;
 };
 
+/// The code of a small wave's tiles. Objects that a user's operator combines have one body for all
+/// tiles, which compiles sooner; two would be 3 % faster on an H200.
+template <class Problem>
+inline constexpr code_for small_wave_code =
+    std::is_class<typename Problem::item>::value && !is_sum<Problem> &&
+            !boundary_of<typename Problem::input_type>::exists
+        ? code_for::both
+        : code_for::fast;
+
 /// The kernel of a small wave and of a cluster. Launched as a cluster, its blocks have no warp that
 /// waits for the grid.
 template <class Problem, class Rows>
@@ -35,7 +44,7 @@ LOOKBACK_KERNEL((small_wave_block<Problem, Rows>::here::threads),
 cluster_or_wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                        const scan_state<typename Problem::accumulator> state) {
   scan_tiles<typename small_wave_block<Problem, Rows>::here, carry::cluster_or_wave,
-             code_for::fast>(problem, state);
+             small_wave_code<Problem>>(problem, state);
 }
 template <class Problem, class Rows>
 LOOKBACK_KERNEL((large_wave_block<Problem, Rows>::here::threads),
