@@ -32,7 +32,8 @@ enum class outcome { launched, refused, invalid_value, not_supported };
 template <class Block>
 inline constexpr bool is_small_wave = false;
 template <class Problem, class Rows>
-inline constexpr bool is_small_wave<core::small_wave_block<Problem, Rows>> = true;
+inline constexpr bool is_small_wave<core::small_wave_block<Problem, Rows>> =
+    !core::has_one_wave_kernel<Problem>;
 
 /// Takes the launches down, for one stream. See strategy/strategy.cuh.
 class emulated_launcher {

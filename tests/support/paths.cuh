@@ -55,12 +55,12 @@ unsigned largest_wave(const Problem &) {
   constexpr unsigned at_most = core::wave_groups_at_most * Problem::shape::group_tiles;
   core::launcher launch(nullptr);
   if constexpr (core::wave<rows>::supports<Problem>)
-    return std::min(at_most, launch.resident_blocks<core::large_wave_block<Problem, rows>>(
-                                 core::wave_kernel<Problem, rows>));
+    return std::min(at_most, launch.resident_blocks<core::largest_wave_block<Problem, rows>>(
+                                 core::largest_wave_kernel<Problem, rows>()));
   else
     return 0;
 }
-/// And those of a wave with more warps a tile.
+/// And those of a wave with more warps a tile, if there is another.
 template <class Problem>
 unsigned largest_small_wave(const Problem &) {
   namespace core = lookback::detail;

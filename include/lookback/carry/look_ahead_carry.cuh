@@ -32,6 +32,15 @@ struct can_look_ahead {
        std::is_pointer<typename Problem::output_type>::value);
 };
 
+/// Whether a user's operator combines objects that the pipeline takes, without keys or runs. They
+/// take the compiler longest, so small and large waves have one kernel, with the warps of a large
+/// one. (H200, 2^18 f64: 7.0 us with these, 7.1 with the warps of a small one.)
+template <class Problem>
+inline constexpr bool has_one_wave_kernel =
+    can_look_ahead<Problem>::value &&std::is_class<typename Problem::item>::value &&
+    !is_sum<Problem> && !boundary_of<typename Problem::input_type>::exists &&
+    !Problem::sink_type::scatters;
+
 /// The shape of the pipeline: stages of the ring, copies in flight at once, tiles between a tile's
 /// reduction and its scan (`depth`), and warps of each kind. A tile sequence is short if it has at
 /// most `short_column` tiles.

@@ -90,8 +90,10 @@ struct tuned_on_h200 {
     static constexpr tile_tuning value{warps, fit_in_shared<Problem, warps, Carry>(blocks)};
   };
   template <class Problem>
-  using small_wave = wave_tiles<Problem, exchanges_by_copy<typename Problem::accumulator> ? 8 : 16,
-                                carry::cluster_or_wave>;
+  using small_wave = wave_tiles<
+      Problem,
+      exchanges_by_copy<typename Problem::accumulator> || has_one_wave_kernel<Problem> ? 8 : 16,
+      carry::cluster_or_wave>;
   template <class Problem>
   using large_wave = wave_tiles<Problem, 8, carry::wave>;
 

@@ -24,19 +24,18 @@ inline constexpr bool has_pipeline<
     Row::template pipeline<Problem>::fits;
 
 /// The tuning of the look-back. Where there is a pipeline, the look-back runs only after a refused
-/// launch, and by key where the results overwrite the keys. Its blocks then have twice the warps, or
-/// four times for objects, and each warp has a fraction of the rows, which shortens the unrolled
-/// code; fewer blocks keep the number of threads. One body of code then serves all tiles. All this
-/// compiles sooner; the speed has not been measured.
+/// launch, and by key where the results overwrite the keys. Its blocks then have twice the warps,
+/// with half the rows each, which halves the unrolled code; half as many blocks keep the number of
+/// threads. One body of code then serves all tiles. All this compiles sooner; the speed has not
+/// been measured.
 template <class Problem, class Row, bool IsFallback = has_pipeline<Problem, Row>>
 struct look_back_tuning : Row::template tree_look_back<Problem> {};
 template <class Problem, class Row>
 struct look_back_tuning<Problem, Row, true> {
   static constexpr tile_tuning row = Row::template tree_look_back<Problem>::value;
-  static constexpr int most = combines_objects<Problem> ? 4 : 2,
-                       rows = Problem::shape::tile_rows / row.warps, // of a warp
-      times = rows < most ? rows : most;
-  static constexpr int warps = times * row.warps, blocks = (row.blocks + times - 1) / times;
+  static constexpr bool doubles = 2 * row.warps <= Problem::shape::tile_rows;
+  static constexpr int warps = doubles ? 2 * row.warps : row.warps,
+                       blocks = doubles ? (row.blocks + 1) / 2 : row.blocks;
   static constexpr tile_tuning value{warps, blocks, row.prefetch_distance};
 };
 

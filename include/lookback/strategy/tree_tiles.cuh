@@ -6,7 +6,6 @@
 #pragma once
 
 #include <lookback/carry/cluster_or_wave_carry.cuh>
-#include <lookback/carry/look_ahead_carry.cuh>
 #include <lookback/strategy/workspace.cuh>
 #include <lookback/tile/actual_count.cuh>
 #include <lookback/tile/reduce_tile.cuh>
@@ -20,14 +19,6 @@ namespace detail {
 
 /// Which tiles a body of code is for. A body each is faster, a common one compiles sooner.
 enum class code_for { fast, others, both };
-
-/// Whether a user's operator combines objects that the pipeline takes, without keys or runs. They
-/// take the compiler longest: some of their kernels have less code, and are slower for it.
-template <class Problem>
-inline constexpr bool combines_objects =
-    can_look_ahead<Problem>::value &&std::is_class<typename Problem::item>::value &&
-    !is_sum<Problem> && !boundary_of<typename Problem::input_type>::exists &&
-    !Problem::sink_type::scatters;
 
 /// The block has no next tile to begin.
 struct nothing_next {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // As many tiles as are resident at once: a cooperative launch with one block a tile
 // (carry/wave_carry.cuh). A small wave has more warps a tile. A large wave has fewer, so that more
-// tiles are resident: it takes 265 to 528 tiles on an H200.
+// tiles are resident: it takes 265 to 528 tiles on an H200. (Some problems have one kernel for both.)
 #pragma once
 
+#include <lookback/carry/look_ahead_carry.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
 
 namespace lookback {
@@ -27,12 +28,6 @@ struct large_wave_block {
   using here = of<compiled_row<Rows>>;
 };
 
-/// The code of a small wave's tiles. Objects have one body for all tiles: on an H200, two would be
-/// 3 % faster.
-template <class Problem>
-inline constexpr code_for small_wave_code =
-    combines_objects<Problem> ? code_for::both : code_for::fast;
-
 /// The kernel of a small wave and of a cluster. Launched as a cluster, its blocks have no warp that
 /// waits for the grid.
 template <class Problem, class Rows>
@@ -41,7 +36,7 @@ LOOKBACK_KERNEL((small_wave_block<Problem, Rows>::here::threads),
 cluster_or_wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                        const scan_state<typename Problem::accumulator> state) {
   scan_tiles<typename small_wave_block<Problem, Rows>::here, carry::cluster_or_wave,
-             small_wave_code<Problem>>(problem, state);
+             code_for::fast>(problem, state);
 }
 template <class Problem, class Rows>
 LOOKBACK_KERNEL((large_wave_block<Problem, Rows>::here::threads),
@@ -50,6 +45,19 @@ wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
             const scan_state<typename Problem::accumulator> state) {
   scan_tiles<typename large_wave_block<Problem, Rows>::here, carry::wave, code_for::both>(problem,
                                                                                           state);
+}
+
+/// The block and the kernel of the largest wave.
+template <class Problem, class Rows>
+using largest_wave_block =
+    std::conditional_t<has_one_wave_kernel<Problem>, small_wave_block<Problem, Rows>,
+                       large_wave_block<Problem, Rows>>;
+template <class Problem, class Rows>
+auto largest_wave_kernel() {
+  if constexpr (has_one_wave_kernel<Problem>)
+    return cluster_or_wave_kernel<Problem, Rows>;
+  else
+    return wave_kernel<Problem, Rows>;
 }
 
 template <class Rows>
@@ -63,8 +71,8 @@ struct wave : tree_strategy<Rows> {
 
   template <class Problem, class Launch>
   static const char *fits(const Problem &problem, Launch &launch) {
-    return holds<large_wave_block<Problem, Rows>>(wave_kernel<Problem, Rows>, problem.tiles(),
-                                                  launch)
+    return holds<largest_wave_block<Problem, Rows>>(largest_wave_kernel<Problem, Rows>(),
+                                                    problem.tiles(), launch)
                ? nullptr
                : "more tiles than are resident at once";
   }
@@ -73,13 +81,15 @@ struct wave : tree_strategy<Rows> {
     const std::uint64_t tiles = problem.tiles();
     const workspace<Problem> in(memory, static_cast<unsigned>(tiles));
     const launch_grid grid{tiles, residency::grid}; // mutant: cooperative
-    const auto small = cluster_or_wave_kernel<Problem, Rows>, large = wave_kernel<Problem, Rows>;
-    if (holds<small_wave_block<Problem, Rows>>(small, tiles, launch))
-      launch(small, launch.template shape<small_wave_block<Problem, Rows>>(small), grid, problem,
-             in.state);
-    else
-      launch(large, launch.template shape<large_wave_block<Problem, Rows>>(large), grid, problem,
-             in.state);
+    const auto small = cluster_or_wave_kernel<Problem, Rows>;
+    if constexpr (!has_one_wave_kernel<Problem>) {
+      const auto large = wave_kernel<Problem, Rows>;
+      if (!holds<small_wave_block<Problem, Rows>>(small, tiles, launch))
+        return launch(large, launch.template shape<large_wave_block<Problem, Rows>>(large), grid,
+                      problem, in.state);
+    }
+    launch(small, launch.template shape<small_wave_block<Problem, Rows>>(small), grid, problem,
+           in.state);
   }
 
 private:
