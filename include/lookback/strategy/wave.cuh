@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // As many tiles as are resident at once: a cooperative launch with one block a tile
 // (carry/wave_carry.cuh). A small wave has more warps a tile. A large wave has fewer, so that more
-// tiles are resident: it takes 265 to 528 tiles on an H200. (Some problems have one kernel for both.)
+// tiles are resident: it takes 265 to 528 tiles on an H200. Waves of objects have one kernel, with
+// the warps of a large one (has_one_wave_kernel).
 #pragma once
 
 #include <lookback/carry/look_ahead_carry.cuh>
