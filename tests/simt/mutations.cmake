@@ -224,7 +224,7 @@ function(require_killed number)
   # Killed means that the test said what is wrong and how to see it again: a time-out is no proof,
   # nor is a crash outside of the kernels, which names no schedule, or an end for lack of memory.
   set(effort 0)
-  foreach(percent 25 75 100 100 100 100 100)
+  foreach(percent 25 75 100 100 100 100 100 100 100 100)
     run_test(status output ${number} ${percent})
     math(EXPR effort "${effort} + ${percent}")
     set(reasons "ERROR: (REQUIRE|CHECK)")
