@@ -211,6 +211,11 @@ TEST_CASE("pipeline, 1-byte sums at any address") {
 TEST_CASE("pipeline, 1 byte to 4 at any address") {
   sums<test::look_ahead_by<4, 2, 2, 2, 2>, std::uint8_t, std::uint32_t>(400);
 }
+/// The tiles that are not aligned, and the partial one.
+TEST_CASE("pipeline, one body of code for both") {
+  sums<test::look_ahead_by<3, 2, 2, 4, 1, 1, 2, 1, true>, std::uint32_t, std::uint32_t>(200);
+  pipeline<test::look_ahead_by<4, 2, 3, 4, 2, 2, 2, 1, true>, test::interval, wide>(60, 20);
+}
 TEST_CASE("pipeline, 4-byte sums at any address") {
   sums<test::look_ahead_by<3, 2, 1, 4, 2>, std::uint32_t, std::uint32_t>(400);
 }

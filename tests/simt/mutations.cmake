@@ -490,6 +490,7 @@ mutation("row totals of one warp taken for all"
          REPLACE reduced-init "scanning_warps" "1")
 mutation("the partial tile scanned by every team"
          VALUE partial-team "full % scanning_teams == team" "true")
+mutation("unaligned tiles scanned as aligned ones" VALUE fast-tiles "aligned ? full : 0" "full")
 mutation("a phase that does not flip" REPLACE phase ", phase ^= 1" "")
 mutation("a total used before it is there"
          REPLACE aggregate-ready "watched(u) >=" "watched(u) + 1 >=")

@@ -23,6 +23,26 @@ void pipeline(Initial initial, test::interval first) {
   });
 }
 
+/// 8-byte elements, at a multiple of 16 bytes or not.
+template <class Tuning>
+void intervals_anywhere() {
+  using test::interval;
+  const auto elements = test::interval_elements<interval, interval>(6 * 2048);
+  test::for_each_trial(20, [&](test::trial &one) {
+    const std::size_t n = test::pick_size(one, test::tree_sizes(8, 8), elements.size(), 2049),
+                      shift = one.random() % 2;
+    const test::bare_input<interval> input(
+        std::vector<interval>(elements.begin(), elements.begin() + n), shift);
+    std::vector<interval> output(n), expected;
+    for (std::uint32_t i = 0; i < n; ++i) expected.push_back({1, i + 2});
+    test::scan_ahead<Tuning>(lookback::detail::make_problem<true, interval>(
+                                 static_cast<const interval *>(input.data()), output.data(),
+                                 test::join_neighbours{}, lookback::detail::no_initial{}),
+                             n, 1 + one.random() % 2, one.schedule);
+    REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
+  });
+}
+
 } // namespace
 
 TEST_CASE("pipeline, 16-byte elements") { pipeline<true>(lookback::detail::no_initial{}, {1, 2}); }
@@ -74,22 +94,10 @@ TEST_CASE("pipeline, through iterators") {
 }
 /// Warps copy the bytes, to stages that begin anywhere within 16 bytes or not.
 TEST_CASE("pipeline, bytes that warps copy") {
-  using test::interval;
-  const auto elements = test::interval_elements<interval, interval>(6 * 2048);
-  test::for_each_trial(20, [&](test::trial &one) {
-    const std::size_t n = test::pick_size(one, test::tree_sizes(8, 8), elements.size(), 2049),
-                      shift = one.random() % 2;
-    const test::bare_input<interval> input(
-        std::vector<interval>(elements.begin(), elements.begin() + n), shift);
-    std::vector<interval> output(n), expected;
-    for (std::uint32_t i = 0; i < n; ++i) expected.push_back({1, i + 2});
-    test::scan_ahead<test::load_ahead_by<3, 2, 2, 1, 4, 2>>(
-        lookback::detail::make_problem<true, interval>(static_cast<const interval *>(input.data()),
-                                                       output.data(), test::join_neighbours{},
-                                                       lookback::detail::no_initial{}),
-        n, 1 + one.random() % 2, one.schedule);
-    REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
-  });
+  intervals_anywhere<test::load_ahead_by<3, 2, 2, 1, 4, 2>>();
+}
+TEST_CASE("pipeline, one body of code for partial and for unaligned tiles") {
+  intervals_anywhere<test::look_ahead_by<3, 2, 2, 4, 1, 1, 2, 1, true>>();
 }
 /// Lanes have runs of a tile, and write what others take to memory.
 TEST_CASE("pipeline, 16-byte sums") {

@@ -33,7 +33,7 @@ template <class Block>
 inline constexpr bool is_small_wave = false;
 template <class Problem, class Rows>
 inline constexpr bool is_small_wave<core::small_wave_block<Problem, Rows>> =
-    !core::has_one_wave_kernel<Problem>;
+    !core::has_short_kernels<Problem>;
 
 /// Takes the launches down, for one stream. See strategy/strategy.cuh.
 class emulated_launcher {
@@ -223,7 +223,8 @@ void scan(const Problem &problem, std::uint64_t n, const emulator::schedule &cho
 
 /// A column of more than three tiles is a long one.
 template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadWarps,
-          int LongColumnWarps = LookAheadWarps, int ShortInFlight = InFlight, int ScanningTeams = 1>
+          int LongColumnWarps = LookAheadWarps, int ShortInFlight = InFlight, int ScanningTeams = 1,
+          bool ShortCode = false>
 struct look_ahead_by {
   static constexpr core::look_ahead_tuning value{Stages,
                                                  InFlight,
@@ -237,7 +238,8 @@ struct look_ahead_by {
                                                  0,
                                                  1,
                                                  16,
-                                                 ScanningTeams};
+                                                 ScanningTeams,
+                                                 ShortCode};
   static constexpr bool fits = true;
 };
 /// The same where warps load the items: `Teams` teams of `Warps` warps together.

@@ -32,12 +32,13 @@ struct can_look_ahead {
        std::is_pointer<typename Problem::output_type>::value);
 };
 
-/// Whether small and large waves have one kernel, with the warps of a large one. For objects that
-/// the pipeline takes and a user's operator combines, without keys or runs: these scans have the
-/// most code, and compile sooner this way. (The speed has been measured for numbers only:
-/// wave_tiles.)
+/// Whether a problem has shorter kernels, which compile sooner: small and large waves have one
+/// kernel, with the warps of a large one and one body for all tiles, and the pipeline has one body
+/// for all tiles that are not both full and aligned. For objects that the pipeline takes and a
+/// user's operator combines, without keys or runs: these scans have the most code. (The speed has
+/// been measured for numbers only: wave_tiles, scan_one_tile.)
 template <class Problem>
-inline constexpr bool has_one_wave_kernel =
+inline constexpr bool has_short_kernels =
     can_look_ahead<Problem>::value &&std::is_class<typename Problem::item>::value &&
     !is_sum<Problem> && !boundary_of<typename Problem::input_type>::exists &&
     !Problem::sink_type::scatters;
@@ -57,12 +58,15 @@ inline constexpr bool has_one_wave_kernel =
 /// The scanning warps are `scanning_teams` teams, which take turns with the tiles: while one waits
 /// for the steps of its tile, which depend on each other, another has its own tile to work on.
 ///
+/// With `short_code`, tiles that are not aligned and the partial tile share one body of code.
+///
 /// Where no bulk copies can fetch the tiles, `loading_warps` warps load them: `loading_teams`
 /// teams, each of which loads every `loading_teams`-th tile, items `loads_at_once` a lane at once.
 struct look_ahead_tuning {
   int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps,
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
                                                loads_at_once = 16, scanning_teams = 1;
+  bool short_code = false;
   constexpr int first_scanning_warp() const { return 2 + look_ahead_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }
   constexpr int loading_team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }

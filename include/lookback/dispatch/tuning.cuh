@@ -92,7 +92,7 @@ struct tuned_on_h200 {
   template <class Problem>
   using small_wave = wave_tiles<
       Problem,
-      exchanges_by_copy<typename Problem::accumulator> || has_one_wave_kernel<Problem> ? 8 : 16,
+      exchanges_by_copy<typename Problem::accumulator> || has_short_kernels<Problem> ? 8 : 16,
       carry::cluster_or_wave>;
   template <class Problem>
   using large_wave = wave_tiles<Problem, 8, carry::wave>;
@@ -337,7 +337,8 @@ struct tuned_on_h200 {
                                                      : 2,
                                              loads ? 2 : 1,
                                              loads_at_once,
-                                             scanning_teams};
+                                             scanning_teams,
+                                             has_short_kernels<Problem>};
   };
 };
 

@@ -299,35 +299,43 @@ private:
     reducing.advance(team);
     scanning.advance(team);
     const int full = full_tiles();
-    if (source_.aligned())
-      reduce_and_scan<true>(share, team, full, reducing, scanning);
-    else
-      reduce_and_scan<false>(share, team, full, reducing, scanning);
-    if (full < sequence_.count() && full % scanning_teams == team) { // mutant: partial-team
-      uninitialized_array<state_type, kept> vectors;
-      reduce<false, false>(share, full, reducing, vectors);
-      scan<false, false>(share, full, scanning, vectors);
+    const bool aligned = source_.aligned();
+    if constexpr (tuning.short_code) {
+      static_assert(scanning_teams == 1, "one team scans every tile");
+      const int fast = aligned ? full : 0; // mutant: fast-tiles
+      reduce_and_scan<true, true>(share, team, 0, fast, reducing, scanning);
+      reduce_and_scan<false, false>(share, team, fast, sequence_.count(), reducing, scanning);
+    } else {
+      if (aligned)
+        reduce_and_scan<true, true>(share, team, 0, full, reducing, scanning);
+      else
+        reduce_and_scan<true, false>(share, team, 0, full, reducing, scanning);
+      if (full < sequence_.count() && full % scanning_teams == team) { // mutant: partial-team
+        uninitialized_array<state_type, kept> vectors;
+        reduce<false, false>(share, full, reducing, vectors);
+        scan<false, false>(share, full, scanning, vectors);
+      }
     }
   }
-  /// The tiles team, team + scanning_teams, ... of the first `count` of the sequence, which are
-  /// full. Tile i is reduced when its copy has completed, and scanned `depth` tiles later. In
-  /// between, V stays in registers.
-  template <bool Aligned>
-  LOOKBACK_DEVICE void reduce_and_scan(const warp_share &share, int team, int count,
+  /// The team's tiles, every scanning_teams-th, from tile `begin` of the sequence to tile `end`.
+  /// Tile i is reduced when its copy has completed, and scanned `depth` tiles later. In between, V
+  /// stays in registers.
+  template <bool Full, bool Aligned>
+  LOOKBACK_DEVICE void reduce_and_scan(const warp_share &share, int team, int begin, int end,
                                        ring_position<stages> &reducing,
                                        ring_position<stages> &scanning) {
     constexpr int depth = tuning.depth, waits = depth / scanning_teams; // tiles of the team
     // V(lane), inclusive, of the rows of this warp; the oldest tile first.
     uninitialized_array<state_type, kept> waiting[waits];
-    for (int i = team; i < count + depth; i += scanning_teams) {
-      if (i >= depth) {
-        scan<true, Aligned>(share, i - depth, scanning, waiting[0]);
+    for (int i = begin + team; i < end + depth; i += scanning_teams) {
+      if (i >= begin + depth) {
+        scan<Full, Aligned>(share, i - depth, scanning, waiting[0]);
         scanning.advance(scanning_teams);
       }
       LOOKBACK_UNROLL
       for (int d = 1; d < waits; ++d) waiting[d - 1] = waiting[d];
-      if (i < count) {
-        reduce<true, Aligned>(share, i, reducing, waiting[waits - 1]);
+      if (i < end) {
+        reduce<Full, Aligned>(share, i, reducing, waiting[waits - 1]);
         reducing.advance(scanning_teams);
       }
     }

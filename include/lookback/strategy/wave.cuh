@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // As many tiles as are resident at once: a cooperative launch with one block a tile
 // (carry/wave_carry.cuh). A small wave has more warps a tile. A large wave has fewer, so that more
-// tiles are resident: it takes 265 to 528 tiles on an H200. Waves of objects have one kernel, with
-// the warps of a large one (has_one_wave_kernel).
+// tiles are resident: it takes 265 to 528 tiles on an H200. With has_short_kernels, all waves have
+// one kernel, with the warps of a large one.
 #pragma once
 
 #include <lookback/carry/look_ahead_carry.cuh>
@@ -37,7 +37,7 @@ LOOKBACK_KERNEL((small_wave_block<Problem, Rows>::here::threads),
 cluster_or_wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                        const scan_state<typename Problem::accumulator> state) {
   scan_tiles<typename small_wave_block<Problem, Rows>::here, carry::cluster_or_wave,
-             code_for::fast>(problem, state);
+             has_short_kernels<Problem> ? code_for::both : code_for::fast>(problem, state);
 }
 template <class Problem, class Rows>
 LOOKBACK_KERNEL((large_wave_block<Problem, Rows>::here::threads),
@@ -51,11 +51,11 @@ wave_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
 /// The block and the kernel of the largest wave.
 template <class Problem, class Rows>
 using largest_wave_block =
-    std::conditional_t<has_one_wave_kernel<Problem>, small_wave_block<Problem, Rows>,
+    std::conditional_t<has_short_kernels<Problem>, small_wave_block<Problem, Rows>,
                        large_wave_block<Problem, Rows>>;
 template <class Problem, class Rows>
 auto largest_wave_kernel() {
-  if constexpr (has_one_wave_kernel<Problem>)
+  if constexpr (has_short_kernels<Problem>)
     return cluster_or_wave_kernel<Problem, Rows>;
   else
     return wave_kernel<Problem, Rows>;
@@ -83,7 +83,7 @@ struct wave : tree_strategy<Rows> {
     const workspace<Problem> in(memory, static_cast<unsigned>(tiles));
     const launch_grid grid{tiles, residency::grid}; // mutant: cooperative
     const auto small = cluster_or_wave_kernel<Problem, Rows>;
-    if constexpr (!has_one_wave_kernel<Problem>) {
+    if constexpr (!has_short_kernels<Problem>) {
       const auto large = wave_kernel<Problem, Rows>;
       if (!holds<small_wave_block<Problem, Rows>>(small, tiles, launch))
         return launch(large, launch.template shape<large_wave_block<Problem, Rows>>(large), grid,
