@@ -44,6 +44,43 @@ struct mark_by_tag {
   LOOKBACK_HOST_DEVICE std::uint64_t value() const { return tag; }
 };
 
+/// The status words of an array's entries, `Words` each. The first words of 32 entries are adjacent,
+/// followed by their second words, and so on: a warp that polls 32 entries requests every sector
+/// once.
+template <class Word, int Words, class Memory>
+class entry_words {
+  static constexpr int adjacent = 32;
+  LOOKBACK_HOST_DEVICE_INLINE static std::size_t place(std::size_t i, int w) {
+    return Words == 1 ? i : i / adjacent * (Words * adjacent) + w * adjacent + i % adjacent;
+  }
+
+public:
+  static constexpr std::size_t bytes(std::size_t count) {
+    const std::size_t padded = Words == 1 ? count : (count + adjacent - 1) / adjacent * adjacent;
+    return padded * Words * sizeof(Word);
+  }
+  entry_words() = default;
+  LOOKBACK_HOST_DEVICE explicit entry_words(void *cleared) : words_(static_cast<Word *>(cleared)) {}
+
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void store(std::size_t i, int w, const Word &word) const {
+    Memory::store_relaxed(words_ + place(i, w), word);
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
+    LOOKBACK_UNROLL
+    for (int w = 0; w < Words; ++w) store(i, w, Word{});
+  }
+  LOOKBACK_NO_EXECUTION_CHECK
+  LOOKBACK_HOST_DEVICE_INLINE void load(std::size_t i, Word (&seen)[Words]) const {
+    LOOKBACK_UNROLL
+    for (int w = 0; w < Words; ++w) seen[w] = Memory::load_relaxed(words_ + place(i, w));
+  }
+
+private:
+  Word *words_ = nullptr;
+};
+
 /// Value and status in one status word, for trivially copyable values of up to 16 bytes. Relaxed
 /// accesses are enough: readers need no order between two locations because there is only one (two
 /// for 9 to 16 bytes, each with its own status).
@@ -59,21 +96,13 @@ class packed_status {
   static constexpr bool has_pairs = sizeof(T) > 4 || Mark::is_tag;
   using word = typename packed_word<has_pairs, Memory>::type;
   static constexpr int words = sizeof(T) <= 8 ? 1 : 2;
-  static constexpr int adjacent = 32;
-  /// Index of word w of entry i. The first words of 32 entries are adjacent, followed by their
-  /// second words: a warp that polls 32 entries requests every sector once.
-  LOOKBACK_HOST_DEVICE_INLINE static std::size_t place(std::size_t i, int w) {
-    return words == 1 ? i : i / adjacent * (words * adjacent) + w * adjacent + i % adjacent;
-  }
+  using entries = entry_words<word, words, Memory>;
 
 public:
-  static constexpr status_bytes bytes(std::size_t count) {
-    const std::size_t padded = words == 1 ? count : (count + adjacent - 1) / adjacent * adjacent;
-    return {padded * words * sizeof(word), 0};
-  }
+  static constexpr status_bytes bytes(std::size_t count) { return {entries::bytes(count), 0}; }
   packed_status() = default;
   LOOKBACK_HOST_DEVICE packed_status(void *zeroed, void *, Mark mark = {})
-      : status_words_(static_cast<word *>(zeroed)), mark_(mark) {}
+      : entries_(zeroed), mark_(mark) {}
 
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE void publish(std::size_t i, const T &value) const {
@@ -82,18 +111,15 @@ public:
     LOOKBACK_UNROLL
     for (int w = 0; w < words; ++w) {
       if constexpr (has_pairs)
-        Memory::store_relaxed(status_words_ + place(i, w), word{raw[w], mark_.value()});
+        entries_.store(i, w, word{raw[w], mark_.value()});
       else
-        Memory::store_relaxed(status_words_ + i, raw[0] | mark_.value() << 32);
+        entries_.store(i, w, raw[0] | mark_.value() << 32);
     }
   }
 
   /// Empties entry `i`.
   LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
-    LOOKBACK_UNROLL
-    for (int w = 0; w < words; ++w) Memory::store_relaxed(status_words_ + place(i, w), word{});
-  }
+  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const { entries_.clear(i); }
 
   /// The result of one read of an entry.
   class reading {
@@ -129,9 +155,7 @@ public:
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE reading read(std::size_t i) const {
     reading result;
-    LOOKBACK_UNROLL
-    for (int w = 0; w < words; ++w)
-      result.seen_[w] = Memory::load_relaxed(status_words_ + place(i, w));
+    entries_.load(i, result.seen_);
     if constexpr (Mark::is_tag) {
       LOOKBACK_UNROLL
       for (int w = 0; w < words; ++w) result.seen_[w].high = marks(result.seen_[w].high);
@@ -144,27 +168,23 @@ private:
     return seen == mark_.value(); // mutant: tag
   }
 
-  word *status_words_ = nullptr;
+  entries entries_;
   Mark mark_;
 };
 
 /// Values of more than 16 bytes in status words of 16 bytes: 12 bytes of the value each, and a mark
-/// of 4. Relaxed accesses are enough, as for packed_status. The first words of 32 entries are
-/// adjacent, followed by their second words, and so on.
+/// of 4. Relaxed accesses are enough, as for packed_status.
 template <class T, class Memory>
 class wide_status {
   using word = typename Memory::word_pair;
   static constexpr int word_bytes = 12, words = (sizeof(T) + word_bytes - 1) / word_bytes;
-  static constexpr int adjacent = 32;
+  using entries = entry_words<word, words, Memory>;
   static constexpr std::uint64_t mark = std::uint64_t{1} << 32;
 
 public:
-  static constexpr status_bytes bytes(std::size_t count) {
-    return {(count + adjacent - 1) / adjacent * adjacent * words * sizeof(word), 0};
-  }
+  static constexpr status_bytes bytes(std::size_t count) { return {entries::bytes(count), 0}; }
   wide_status() = default;
-  LOOKBACK_HOST_DEVICE wide_status(void *zeroed, void *)
-      : status_words_(static_cast<word *>(zeroed)) {}
+  LOOKBACK_HOST_DEVICE wide_status(void *zeroed, void *) : entries_(zeroed) {}
 
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE void publish(std::size_t i, const T &value) const {
@@ -172,16 +192,12 @@ public:
     std::memcpy(raw, static_cast<const void *>(&value), sizeof(T));
     LOOKBACK_UNROLL
     for (int w = 0; w < words; ++w)
-      Memory::store_relaxed(
-          status_words_ + place(i, w),
-          word{raw[3 * w] | std::uint64_t{raw[3 * w + 1]} << 32, raw[3 * w + 2] | mark});
+      entries_.store(i, w,
+                     {raw[3 * w] | std::uint64_t{raw[3 * w + 1]} << 32, raw[3 * w + 2] | mark});
   }
   /// Empties entry `i`.
   LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const {
-    LOOKBACK_UNROLL
-    for (int w = 0; w < words; ++w) Memory::store_relaxed(status_words_ + place(i, w), word{});
-  }
+  LOOKBACK_HOST_DEVICE_INLINE void clear(std::size_t i) const { entries_.clear(i); }
 
   /// The result of one read of an entry.
   class reading {
@@ -215,17 +231,12 @@ public:
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE reading read(std::size_t i) const {
     reading result;
-    LOOKBACK_UNROLL
-    for (int w = 0; w < words; ++w)
-      result.seen_[w] = Memory::load_relaxed(status_words_ + place(i, w));
+    entries_.load(i, result.seen_);
     return result;
   }
 
 private:
-  LOOKBACK_HOST_DEVICE_INLINE static std::size_t place(std::size_t i, int w) {
-    return i / adjacent * (words * adjacent) + w * adjacent + i % adjacent;
-  }
-  word *status_words_ = nullptr;
+  entries entries_;
 };
 
 /// A flag and a separate value, for all other types. The release of the flag makes the value

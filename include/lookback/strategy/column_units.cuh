@@ -57,15 +57,12 @@ struct column_layout {
   static column_layout of(const axis &own, std::int64_t band_at_most, bool aligned) {
     using sizes = column_sizes<Problem, Threads>;
     column_layout all{};
-    all.input = places(own, own.input), all.output = places(own, own.output);
-    all.outers = own.outer, all.length = own.length, all.columns = own.inner;
     all.one_row = own.length <= sizes::row_elements;
     all.direct = aligned && goes_direct<sizes>(own);
     const int pairs = all.direct ? sizes::direct_pairs : sizes::pairs;
     std::int64_t widest = all.direct ? sizes::direct_width : sizes::width_at_most;
     if (all.one_row && own.outer < pairs / widest) widest = pairs / own.outer;
     all.width = width_of<sizes>(own, widest, all.direct);
-    all.strips_across = parts(own.inner, all.width);
     const std::int64_t rows = parts(own.length, sizes::row_elements), // of a line
         fit = pairs / all.width;
     all.rows = 1;
@@ -87,32 +84,18 @@ struct column_layout {
     all.elements =
         rounded_up(all.aggregates + all.width * all.rows * sizes::lanes * T, sizes::alignment);
     all.shared_bytes = all.elements + (all.direct ? 0 : all.rows * all.row_pitch);
-    all.strips = all.strips_across * (all.one_row ? parts(own.outer, all.rows) : own.outer);
-    all.steps = all.one_row ? 1 : parts(rows, all.rows);
-    all.band = least(band_at_most, all.strips);
     // Narrow lines share 128 bytes.
     const std::int64_t line_bytes = own.input.length * std::int64_t{sizeof(typename sizes::item)};
     all.prefetch_step = line_bytes > 0 && line_bytes < 128 ? static_cast<int>(128 / line_bytes) : 1;
-    all.tiles = parts(rows, sizes::shape::tile_rows);
-    all.groups = parts(all.tiles, sizes::shape::group_tiles);
-    all.units = multiply_add(all.strips, all.steps, 0);
+    all.divide<typename sizes::shape>(own, band_at_most);
     return all;
   }
   /// Of units of `rows_` rows of `width_` columns, which carry.
   template <class Problem>
   static column_layout of_rows(const axis &own, int width_, int rows_, std::int64_t band_at_most) {
     column_layout all{};
-    all.input = places(own, own.input), all.output = places(own, own.output);
-    all.outers = own.outer, all.length = own.length, all.columns = own.inner;
     all.width = width_, all.rows = rows_;
-    all.strips_across = parts(own.inner, all.width);
-    const std::int64_t of_line = parts(own.length, Problem::shape::row_elements);
-    all.strips = all.strips_across * own.outer;
-    all.steps = parts(of_line, all.rows);
-    all.band = least(band_at_most, all.strips);
-    all.tiles = parts(of_line, Problem::shape::tile_rows);
-    all.groups = parts(all.tiles, Problem::shape::group_tiles);
-    all.units = multiply_add(all.strips, all.steps, 0);
+    all.divide<typename Problem::shape>(own, band_at_most);
     return all;
   }
   LOOKBACK_HOST_DEVICE bool carries() const { return !one_row; }
@@ -168,6 +151,20 @@ struct column_layout {
   }
 
 private:
+  /// Divides the array into units, from `width`, `rows` and `one_row`.
+  template <class Shape>
+  void divide(const axis &own, std::int64_t band_at_most) {
+    input = places(own, own.input), output = places(own, own.output);
+    outers = own.outer, length = own.length, columns = own.inner;
+    const std::int64_t line_rows = parts(length, Shape::row_elements);
+    strips_across = parts(columns, width);
+    strips = strips_across * (one_row ? parts(outers, rows) : outers);
+    steps = one_row ? 1 : parts(line_rows, rows);
+    band = least(band_at_most, strips);
+    tiles = parts(line_rows, Shape::tile_rows);
+    groups = parts(tiles, Shape::group_tiles);
+    units = multiply_add(strips, steps, 0);
+  }
   LOOKBACK_DEVICE static std::int64_t index(const column_places &places, std::int64_t outer,
                                             std::int64_t element) {
     return places.first + outer * places.outer + element * places.line;
