@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cost that no scan in one launch avoids: the launch, reading, a word from every block to the
-// left, writing. Measured in the same process as lookback, CUB and a memcpy, for inputs whose
+// What a scan in one launch costs without its scan: the launch, reading, a word from every block to
+// the left, writing. Measured in the same process as lookback, CUB and a memcpy, for inputs whose
 // blocks are all resident at once.
 #include "calls.cuh"
 #include "device.cuh"

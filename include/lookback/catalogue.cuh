@@ -23,7 +23,7 @@
 /// | strategy | memory traffic | kernels | same bits on every run |
 /// |---|---|---|---|
 /// | lookback::fastest | 2 n | 1 or 2 | yes, the tree's |
-/// | lookback::look_ahead | 2 n | 1 | yes, the tree's |
+/// | lookback::look_ahead | 2 n | 1, captured 2 | yes, the tree's |
 /// | lookback::scan_then_add | 4 n | 2 levels - 1 | yes |
 /// | lookback::reduce_then_scan | 3 n | 2 levels - 1 | yes |
 /// | lookback::chained | 2 n | 2 | yes |

@@ -52,7 +52,8 @@ struct calling_unit {};
 ///   `result`.
 /// - *Stream behaviour*: a chunk is scanned on the policy's stream. Its work begins after that of
 ///   the chunk before, on whatever streams of the GPU they are. With lookback::par_nosync, the host
-///   does not wait. A call cannot be captured: a replay would not go on behind the chunk before.
+///   does not wait. A call cannot be captured: a replay would not continue after the previous
+///   chunk.
 /// - *Device memory*: until it is destroyed, the object keeps at most about 512 KB of lookback's
 ///   pool, the elements of the tree's current group; of integer sums, two values. Each call has the
 ///   temporary memory of a scan of its chunk.

@@ -43,11 +43,13 @@ inline namespace LOOKBACK_ABI {
 ///   lookback::host has no such limits.
 /// - *Initial value*: a value that the host knows, no lookback::FutureValue. Every line starts from
 ///   it.
-/// - *Stream behaviour*: the scan is enqueued on `stream`: rows of up to two rows of the tree as by
-///   lookback::DeviceSegmentedScan, or as one kernel if they are contiguous, aligned to 16 bytes,
-///   of at most one row of the tree, and of a size that is a multiple or a divisor of 16 bytes; all
-///   other lines as up to two kernels. Nothing is allocated, nothing synchronises, and the stream
-///   may be captured.
+/// - *Stream behaviour*: the scan is enqueued on `stream`, as up to two kernels. Rows of at most
+///   two rows of the tree (tree_shape::row_elements), and longer rows unless their elements are
+///   trivially copyable, of 1, 2, 4, 8 or 16 bytes, and their results have at most 16 bytes, are
+///   scanned as by lookback::DeviceSegmentedScan, with up to four kernels. Of these, rows of at
+///   most one row of the tree take one kernel if they are contiguous, aligned to 16 bytes, and of a
+///   size that is a multiple or a divisor of 16 bytes. Nothing is allocated, nothing synchronises,
+///   and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` for negative pitches, for output pitches that do not nest
 ///   (that along the axis must be at least inner, and the outer one at least the span of a line, or
 ///   the same with both exchanged), for lines that span more than 2^63 - 1 elements, and for
@@ -55,12 +57,13 @@ inline namespace LOOKBACK_ABI {
 /// - *Determinism*: the results of a line are bit-identical to those of scanning it alone, by
 ///   lookback::DeviceScan or lookback::host. They depend neither on the other lines nor on the
 ///   pitches (lookback::tree_shape).
-/// - *Temporary storage*: for rows of up to two rows of the tree, of 512 bytes for most types, that
-///   of lookback::DeviceSegmentedScan, and none for longer ones of at most a tile; none for other
-///   lines of at most a row of the tree. For all longer ones, status words of 8 bytes
-///   for accumulators of up to 4 bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16: one
-///   for every tile (down many columns of 4-byte elements, two) and, except for rows, one for every
-///   row of the tree; of these not more than about 600,000, or 1/64 of the input's size.
+/// - *Temporary storage*: for rows that are scanned as by lookback::DeviceSegmentedScan, the same.
+///   None for other rows of at most a tile, nor for other lines of at most one row of the tree. For
+///   longer lines, status words, of 8 bytes for accumulators of up to 4 bytes, of 16 bytes for up
+///   to 8, and of 32 bytes for up to 16. For rows: one for every tile. For other lines: one for
+///   every tile, and one for every row of the tree, of these at most about 600,000. For many
+///   columns of 4-byte elements: two for every tile, and one for every row of the tree, without
+///   that limit (1/64 of the input's size).
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Lines whose neighbours are not adjacent in memory, in either direction, cost an access to
 ///   memory for every element.

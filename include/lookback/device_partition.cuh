@@ -12,10 +12,11 @@ inline namespace LOOKBACK_ABI {
 
 /// Partitions of device memory with the names and parameters of `cub::DevicePartition`.
 ///
-/// These calls share the requirements and errors of lookback::DeviceSelect, and every call also
-/// exists in one phase. With one output, the selected elements go to its beginning in their order,
-/// and the others to the end of the `num_items` results, in reverse order. With three outputs, all
-/// parts are in their order. No output may overlap the input or another output.
+/// Notation, requirements, stream behaviour, errors, determinism and complexity are those of
+/// lookback::DeviceSelect, but both parts are written. Every call also exists in one phase. With
+/// one output, the selected elements go to its beginning in their order, and the others to the end
+/// of the `num_items` results, in reverse order. With three outputs, all parts are in their order.
+/// No output may overlap the input or another output.
 ///
 /// @ingroup cub_selections
 struct DevicePartition {

@@ -10,15 +10,15 @@
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 
-/// Reductions of device memory with the names and parameters of `cub::DeviceReduce`: those that are
-/// scans.
+/// Reductions of device memory with the names and parameters of `cub::DeviceReduce`: the one that
+/// is a scan.
 ///
 /// @code
 /// std::size_t bytes = 0;
-/// const auto reduce = [&](void *temporary) {
-///   lookback::DeviceReduce::ReduceByKey(temporary, bytes, keys, unique_keys, values, sums,
-///                                       num_runs, lookback::plus{}, n, stream);
-/// };
+/// lookback::DeviceReduce::ReduceByKey(nullptr, bytes, keys, unique_keys, values, sums, num_runs,
+///                                     lookback::plus{}, n, stream); // the size only
+/// lookback::DeviceReduce::ReduceByKey(temporary, bytes, keys, unique_keys, values, sums, num_runs,
+///                                     lookback::plus{}, n, stream);
 /// @endcode
 ///
 /// @ingroup cub_selections
@@ -27,14 +27,16 @@ struct DeviceReduce {
   ///
   /// v(s) . v(s + 1) ... v(e)        `a . b` is `reduction_op(a, b)`
   ///
+  /// of a run from element s to element e; v(i) is element i of `d_values_in`.
   /// The results of run r go to `d_unique_out[r]` and `d_aggregates_out[r]`, and the number of runs
   /// to `*d_num_runs_out`.
   ///
   /// - *Two phases*, *one phase*, *stream behaviour*, `num_items`, *errors*: as for
   ///   lookback::DeviceSelect.
   /// - `algorithm`: lookback::fastest. lookback::look_ahead supports one tile or, if keys and
-  ///   values are pointers to trivially copyable elements and results at most 8 bytes, any number.
-  /// - *Iterators*: random access. No output may overlap an input. Nothing is written behind the
+  ///   values are pointers to trivially copyable elements and the accumulator has at most 8 bytes,
+  ///   any number.
+  /// - *Iterators*: random access. No output may overlap an input. Nothing is written beyond the
   ///   results of the last run.
   /// - *Accumulator*: the type of `reduction_op(v, v)`; at most 4080 bytes.
   /// - *Comparison*: `==` is called once or twice for every two neighbours.

@@ -16,11 +16,12 @@ inline namespace LOOKBACK_ABI {
 ///
 /// - *Two phases*, *one phase*, *stream behaviour*, `num_items`, *errors*: as for
 ///   lookback::DeviceSelect.
-/// - `algorithm`: lookback::fastest. lookback::look_ahead supports one tile or, if keys and values
-///   are pointers to trivially copyable elements and results are at most 8 bytes, any number.
-/// - *Iterators*: random access. No output may overlap the input. Nothing is written behind the
+/// - `algorithm`: lookback::fastest. lookback::look_ahead supports one tile or, if `d_in` is a
+///   pointer to trivially copyable elements and lengths have at most 8 bytes, any number.
+/// - *Iterators*: random access. No output may overlap the input. Nothing is written beyond the
 ///   results of the last run.
 /// - *Comparison*: `==` is called once or twice for every two neighbours.
+/// - *Determinism*: the same results on every run and every GPU.
 /// - *Complexity*: one pass over memory: every element is read once, every result written once.
 ///
 /// @ingroup cub_selections

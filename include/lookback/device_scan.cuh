@@ -66,7 +66,7 @@ inline namespace LOOKBACK_ABI {
 /// - `env`: a stream, a memory resource, an object with `stream()`, `get_stream()` or
 ///   `get_memory_resource()`, or an environment of `cuda::std::execution` that answers the query
 ///   `cuda::get_stream` (CCCL 3.2 and newer) or `cuda::mr::get_memory_resource` (3.5 and newer).
-///   Without a stream, the default stream is used. Or lookback::reverse, or
+///   Without a stream, the default stream is used. It may also be lookback::reverse or
 ///   `lookback::reverse.in(env)`.
 /// - *Requirements and tunings*: `cuda::execution::require(...)` is always met,
 ///   `determinism::gpu_to_gpu` for every type and operator, and by key.
@@ -244,8 +244,8 @@ public:
         detail::launcher(stream));
   }
 
-  /// y(0) = 0, y(i) = x(0) + x(1) + ... + x(i - 1) for i <= num_counts: a part i of x(i) elements
-  /// begins at y(i) and ends at y(i + 1). Not a call of CUB.
+  /// y(0) = 0, y(i) = x(0) + x(1) + ... + x(i - 1) for i <= num_counts: part i, of x(i) elements,
+  /// begins at y(i) and ends before y(i + 1). Not a call of CUB.
   ///
   /// @code
   /// lookback::DeviceScan::OffsetsFromCounts(temporary, bytes, degrees, row_offsets, rows, stream);

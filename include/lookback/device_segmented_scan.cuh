@@ -39,14 +39,14 @@ inline namespace LOOKBACK_ABI {
 ///   not change during the scan.
 /// - *Operator*: associative. It need not be commutative, no identity is assumed, and it is applied
 ///   to elements of one segment only, in order.
-/// - *Element types*: the accumulator is trivially copyable and has less than 512 bytes. One of up
+/// - *Element types*: the accumulator is trivially copyable and has fewer than 512 bytes. One of up
 ///   to 16 bytes, or of up to the size of an element, fits into the shared memory of a block (48
-///   KB); a larger one may not. A call with any other accumulator does not compile; lookback::host
-///   has no such limits.
+///   KB); a larger one may not. A call whose accumulator does not fit does not compile;
+///   lookback::host has no such limits.
 /// - *Initial value*: a value that the host knows, no lookback::FutureValue. Every segment starts
 ///   from it.
 /// - `num_segments`: an integer; 0 launches nothing. Or a lookback::device_count, if only the
-///   device knows the number: the offsets behind it are not read, and for an invalid one no output
+///   device knows the number: the offsets beyond it are not read, and for an invalid one no output
 ///   is written.
 /// - *Stream behaviour*: the scan is enqueued on `stream`, as up to four kernels. Nothing is
 ///   allocated, nothing synchronises, and the stream may be captured.
@@ -56,8 +56,8 @@ inline namespace LOOKBACK_ABI {
 ///   lookback::DeviceScan. They depend neither on the other segments nor on where the segment is
 ///   (lookback::tree_shape).
 /// - *Temporary storage*: depends on `num_segments`, or its bound, and the types only. About 8
-///   bytes for every 32 segments, and about 70,000 entries: of 8 bytes for accumulators of up to 4
-///   bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16.
+///   bytes for every 32 segments, and about 70,000 status words: of 8 bytes for accumulators of up
+///   to 4 bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Work is shared by elements, whatever the lengths of the segments: a long one may be
 ///   beside millions of short ones. An empty segment costs as much as one of 16 bytes.

@@ -26,7 +26,7 @@ inline namespace LOOKBACK_ABI {
 ///   `temp_storage_bytes` and does nothing else. With storage, of any alignment and content, it
 ///   enqueues the selection.
 /// - *Iterators*: random access, readable or writable on the device. The output may equal the
-///   input; any other overlap is undefined. Nothing is written behind the last selected element.
+///   input; any other overlap is undefined. Nothing is written beyond the last selected element.
 /// - *Predicate, flags, comparison*: a predicate is called once for every element or flag, in any
 ///   order, by a copy of it; a comparison once for every two neighbours.
 /// - *Element types*: a copy constructor, and what the assignment to the output needs; at most 4096
@@ -37,13 +37,16 @@ inline namespace LOOKBACK_ABI {
 /// - *Stream behaviour*: the selection is enqueued on `stream`. Nothing is allocated, nothing
 ///   synchronises, and the stream may be captured.
 /// - *Errors*: as for lookback::DeviceScan.
+/// - *Determinism*: the same results on every run and every GPU; selected elements keep their
+///   order.
 /// - *Complexity*: one pass over memory: every element is read once, every selected one written
 ///   once.
 ///
 /// **One phase**
 ///
 /// Every call also exists without `d_temp_storage` and `temp_storage_bytes`, with an optional
-/// environment `env` in the place of `stream` and `algorithm`, as those of lookback::DeviceScan:
+/// environment `env` in the place of `stream` and `algorithm`, as those of lookback::DeviceScan,
+/// but without lookback::reverse:
 ///
 /// @code
 /// status = lookback::DeviceSelect::If(input, output, num_selected, n, predicate, env);

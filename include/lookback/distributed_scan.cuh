@@ -78,7 +78,7 @@ cudaError_t distributed_scan(void *storage, std::size_t &bytes, std::int64_t n,
 namespace distributed {
 
 /// Scans of one sequence that is spread over several GPUs (@ref distributed_scans), with the names,
-/// the parameters and the two phases of `cub::DeviceScan`, and a communicator behind `num_items`.
+/// the parameters and the two phases of `cub::DeviceScan`, and a communicator after `num_items`.
 ///
 /// @code
 /// using scan = lookback::distributed::DistributedScan;

@@ -233,8 +233,8 @@ LOOKBACK_HOST_DEVICE Output exclusive_scan_by_key(const Policy &policy, Keys fir
                                                              values, equal, op, init);
 }
 
-/// y(0) = 0, y(i) = x(0) + x(1) + ... + x(i - 1) for i <= n: a part i of x(i) elements begins at
-/// y(i) and ends at y(i + 1). Not a call of Thrust.
+/// y(0) = 0, y(i) = x(0) + x(1) + ... + x(i - 1) for i <= n: part i, of x(i) elements, begins at
+/// y(i) and ends before y(i + 1). Not a call of Thrust.
 ///
 /// Counts are added up in the value type of `result`, an integer type; if it is void, in the type
 /// of `x + x`. Without counts, one offset is written. The n + 1 offsets must not overlap the

@@ -370,9 +370,10 @@ unique_by_key(const Policy &policy, Keys first, Keys last, Values values, Equal 
 }
 
 /// For every run of equal keys, as determined by `equal` on neighbours: its first key, and the
-/// reduction of its values, v(s) . v(s + 1) ... v(e). All partial reductions have the type of the
-/// values. The default operator adds numbers in the type of the results, as Thrust does, and each
-/// sum is converted back. Returns both ends.
+/// reduction of its values, v(s) . v(s + 1) ... v(e), where s and e are the indices of its first
+/// and last element, v(i) is element i of `values`, and `a . b` is `op(a, b)`. All partial
+/// reductions have the type of the values. The default operator adds numbers in the type of the
+/// results, as Thrust does, and each sum is converted back. Returns both ends.
 ///
 /// The bits are those of the last element of the run in inclusive_scan_by_key(). On a GPU, one pass
 /// and two calls of `equal` for every element. On the CPU, sums of integers take one pass; others

@@ -23,7 +23,7 @@ void pipeline(Initial initial, test::interval first) {
   });
 }
 
-/// 8-byte elements, at a multiple of 16 bytes or not.
+/// 8-byte elements, at a multiple of 16 bytes or not, and in place or not.
 template <class Tuning>
 void intervals_anywhere() {
   using test::interval;
@@ -31,14 +31,17 @@ void intervals_anywhere() {
   test::for_each_trial(20, [&](test::trial &one) {
     const std::size_t n = test::pick_size(one, test::tree_sizes(8, 8), elements.size(), 2049),
                       shift = one.random() % 2;
-    const test::bare_input<interval> input(
-        std::vector<interval>(elements.begin(), elements.begin() + n), shift);
+    test::bare_input<interval> input(std::vector<interval>(elements.begin(), elements.begin() + n),
+                                     shift);
+    const bool in_place = one.random() % 3 == 0;
     std::vector<interval> output(n), expected;
     for (std::uint32_t i = 0; i < n; ++i) expected.push_back({1, i + 2});
     test::scan_ahead<Tuning>(lookback::detail::make_problem<true, interval>(
-                                 static_cast<const interval *>(input.data()), output.data(),
-                                 test::join_neighbours{}, lookback::detail::no_initial{}),
+                                 static_cast<const interval *>(input.data()),
+                                 in_place ? input.data() : output.data(), test::join_neighbours{},
+                                 lookback::detail::no_initial{}),
                              n, 1 + one.random() % 2, one.schedule);
+    if (in_place) output.assign(input.data(), input.data() + n);
     REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
   });
 }

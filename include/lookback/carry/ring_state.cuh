@@ -83,7 +83,7 @@ struct ring_state : ring_sections<Section> {
             ring_words<T>(group_prefixes, first_unit / group_tiles, groups)};
   }
 
-  /// Clears the words of the unit four sections behind this one.
+  /// Clears the words of the unit four sections after this one.
   LOOKBACK_DEVICE void clear_behind(unsigned unit) const {
     const unsigned next = unit + sections / 2 * Section;
     tile_aggregates.clear(next % words); // mutant: clear-tile

@@ -75,7 +75,7 @@ private:
   std::int64_t count_;
 };
 
-/// As many of the first segments of `all` as only the device knows.
+/// The first segments of `all`; only the device knows how many.
 template <class Segments, class Int>
 struct counted_segments {
   Segments all; // as many as there can be

@@ -32,21 +32,21 @@ struct packed_word<true, Memory> {
   using type = typename Memory::word_pair;
 };
 
-/// What marks an entry as published: a 1, in memory that has been cleared.
+/// The mark of a published entry: a 1, in memory that has been cleared.
 struct mark_in_cleared {
   static constexpr bool is_tag = false;
   LOOKBACK_HOST_DEVICE static constexpr std::uint64_t value() { return 1; }
 };
-/// Or the tag of a launch (see roll_call), in memory of any content.
+/// The mark of a published entry: the tag of its launch (see roll_call), in memory of any content.
 struct mark_by_tag {
   static constexpr bool is_tag = true;
   std::uint64_t tag = 0;
   LOOKBACK_HOST_DEVICE std::uint64_t value() const { return tag; }
 };
 
-/// The status words of an array's entries, `Words` each. The first words of 32 entries are adjacent,
-/// followed by their second words, and so on: a warp that polls 32 entries requests every sector
-/// once.
+/// The status words of an array's entries, `Words` each. The first words of 32 entries are
+/// adjacent, followed by their second words, and so on: a warp that polls 32 entries requests every
+/// sector once.
 template <class Word, int Words, class Memory>
 class entry_words {
   static constexpr int adjacent = 32;

@@ -18,9 +18,10 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Columns: one kernel if every line is one row of its tree or less, another one if it is a few
-/// vectors; otherwise one more that clears the status words. Units are scanned by warps
-/// (strategy/column_warps.cuh) if there are at least `Waves` for every warp that is resident.
+/// Columns. Lines of a few vectors have a kernel of their own (strategy/short_columns.cuh), and
+/// lines of at most one row of the tree take one kernel. Longer lines take two: the first one
+/// clears the status words. Units are scanned by warps (strategy/column_warps.cuh) if there are at
+/// least `Waves` for every warp that is resident.
 template <class Rows, int Threads, unsigned Section, unsigned Band, unsigned Waves = 4>
 struct column_strategy {
   /// Scans the lines of `own`, a checked_axis(), by `problem`, or, if `storage` is null, writes to

@@ -113,9 +113,9 @@ struct tuned_on_h200 {
   ///   1 x  8                                            1320
   /// With status words instead of flags and values: share of a copy's speed, H100, for 8 MB, 64 MB
   /// and 1 GiB:
-  ///               20 bytes      24 bytes      32 bytes      48 bytes, 2 x 8   48 bytes, 1 x 12
-  ///   flags    .65  .63  .70  .54  .58  .66       .52  .66  .63  .59  .58
-  ///   words    .68  .74  .81  .54  .65  .74       .54  .73  .71  .68  .67   .47  .61  .71
+  ///            20 bytes      24 bytes      32 bytes      48 bytes, 2 x 8   48 bytes, 1 x 12
+  ///   flags   .65 .63 .70   .54 .58 .66    -  .52 .66     .63 .59 .58
+  ///   words   .68 .74 .81   .54 .65 .74    -  .54 .73     .71 .68 .67        .47 .61 .71
   /// Tiles that were prefetched 132 instead of 264 tiles ahead took 1 % longer.
   /// Sums of 2^24 structs that lanes fetch, and of a transformed zip of two i32:
   ///             24 bytes   32 bytes   64 bytes   zip

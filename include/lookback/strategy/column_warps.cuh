@@ -11,8 +11,8 @@
 //   scan       results, from shared memory to memory
 //
 // Units have dynamic ids, in the order of strategy/column_units.cuh. A unit waits only for units of
-// smaller ids, which resident warps have drawn. A warp has drawn one more id when it scans: it then
-// waits no longer, and loads the unit of that id next. So waiting ends.
+// smaller ids, which resident warps have drawn. A warp draws its next id when its own unit no
+// longer waits for anything, so it always reaches that unit, and every wait ends.
 //
 // The unit that completes a tile publishes the tile's aggregate; then it waits for those of the
 // group's earlier tiles and for G, and publishes G . T of the next tile. G of a group is G . T of

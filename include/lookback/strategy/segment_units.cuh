@@ -161,7 +161,8 @@ struct segment_units {
     const bool tiles_first = simt::block_index() >= simt::block_count() / 2;
     LOOKBACK_ROLLED
     for (int i = 0; i < 2; ++i) {
-      if (i > 0) simt::synchronize_block(); // shared memory is used for the other kind
+      // Shared memory is used for the other kind.
+      if (i > 0) simt::synchronize_block(); // mutant: kinds-barrier
       if ((i == 0) == tiles_first)
         of_long(problem, segments, batches, state, shared.tiles).scan();
       else
@@ -173,10 +174,10 @@ struct segment_units {
 /// The block of the kernel: the warps of the look-back.
 ///
 /// A tile prefetches one that is as many tiles away as the GPU has multiprocessors: half of the
-/// look-back's distance. Shares of a copy's
-/// speed (H200, 2^27 f32 in segments of 65536 and of 2^20, cold L2): 0.72 and 0.64 without a
-/// prefetch beyond the segment's end; 0.76 and 0.68 with a distance of 33 tiles, 0.77 and 0.70 with
-/// 132. On an H100, 264 tiles were slower (segments of 4096: 0.87 instead of 0.91).
+/// look-back's distance. Shares of a copy's speed (H200, 2^27 f32 in segments of 65536 and of 2^20,
+/// cold L2): 0.72 and 0.64 without a prefetch beyond the segment's end; 0.76 and 0.68 with a
+/// distance of 33 tiles, 0.77 and 0.70 with 132. On an H100, 264 tiles were slower (segments of
+/// 4096: 0.87 instead of 0.91).
 template <class Problem, class Segments, class Rows, unsigned Section>
 struct segment_units_block {
   using rows = Rows;

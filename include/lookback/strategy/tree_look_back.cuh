@@ -23,11 +23,11 @@ inline constexpr bool has_pipeline<
     Problem, Row, std::enable_if_t<can_look_ahead<Problem>::value && Row::has_pipelines>> =
     Row::template pipeline<Problem>::fits;
 
-/// The tuning of the look-back. Where there is a pipeline, the look-back runs only after a refused
-/// launch, and by key where the results overwrite the keys. Its blocks then have twice the warps,
-/// with half the rows each, which halves the unrolled code; half as many blocks keep the number of
-/// threads. One body of code then serves all tiles. All this compiles sooner; the speed has not
-/// been measured.
+/// The tuning of the look-back. Where there is a pipeline, the look-back scans only the heads of
+/// chunks and shards (head_strategies), keys that the results overwrite, and what a refused launch
+/// leaves. Its blocks then have twice the warps, with half the rows each, which halves the unrolled
+/// code; half as many blocks keep the number of threads. One body of code then serves all tiles.
+/// All this compiles sooner; the speed has not been measured.
 template <class Problem, class Row, bool IsFallback = has_pipeline<Problem, Row>>
 struct look_back_tuning : Row::template tree_look_back<Problem> {};
 template <class Problem, class Row>

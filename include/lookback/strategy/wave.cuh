@@ -29,8 +29,8 @@ struct large_wave_block {
   using here = of<compiled_row<Rows>>;
 };
 
-/// The kernel of a small wave and of a cluster. Launched as a cluster, its blocks have no warp that
-/// waits for the grid.
+/// The kernel of a small wave and of a cluster, and with has_short_kernels of every wave. Launched
+/// as a cluster, its blocks have no warp that waits for the grid.
 template <class Problem, class Rows>
 LOOKBACK_KERNEL((small_wave_block<Problem, Rows>::here::threads),
                 (small_wave_block<Problem, Rows>::here::resident))
