@@ -161,8 +161,7 @@ struct segment_units {
     const bool tiles_first = simt::block_index() >= simt::block_count() / 2;
     LOOKBACK_ROLLED
     for (int i = 0; i < 2; ++i) {
-      // Shared memory is used for the other kind.
-      if (i > 0) simt::synchronize_block(); // mutant: kinds-barrier
+      if (i > 0) simt::synchronize_block(); // shared memory is used for the other kind
       if ((i == 0) == tiles_first)
         of_long(problem, segments, batches, state, shared.tiles).scan();
       else
