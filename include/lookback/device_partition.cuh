@@ -13,7 +13,7 @@ inline namespace LOOKBACK_ABI {
 /// Partitions of device memory with the names and parameters of `cub::DevicePartition`.
 ///
 /// Notation, requirements, stream behaviour, errors, determinism and complexity are those of
-/// lookback::DeviceSelect, but both parts are written. Every call also exists in one phase. With
+/// lookback::DeviceSelect; here both parts are written. Every call also exists in one phase. With
 /// one output, the selected elements go to its beginning in their order, and the others to the end
 /// of the `num_items` results, in reverse order. With three outputs, all parts are in their order.
 /// No output may overlap the input or another output.

@@ -60,7 +60,7 @@ public:
     return padded * Words * sizeof(Word);
   }
   entry_words() = default;
-  LOOKBACK_HOST_DEVICE explicit entry_words(void *cleared) : words_(static_cast<Word *>(cleared)) {}
+  LOOKBACK_HOST_DEVICE explicit entry_words(void *memory) : words_(static_cast<Word *>(memory)) {}
 
   LOOKBACK_NO_EXECUTION_CHECK
   LOOKBACK_HOST_DEVICE_INLINE void store(std::size_t i, int w, const Word &word) const {
