@@ -162,9 +162,10 @@ void scan_lines(std::uint64_t count, choose_lines choose, Operator op, T init, T
                 Make make_value) {
   using in = decltype(make_value(std::declval<trial &>(), std::size_t{}));
   using rows = rows_of<1>;
-  using strategy = core::axis_strategy<core::row_strategy<rows, Band, core::tree_look_back<rows>,
-                                                          33, core::segmented_strategy<rows, 32>>,
-                                       core::column_strategy<rows, 64, Section, Band, 0>>;
+  using ahead = pipeline_rows<look_ahead_by<3, 2, 2, 2, 1>>;
+  using strategy = core::axis_strategy<
+      core::row_strategy<rows, Band, core::pipeline<ahead>, 3, core::segmented_strategy<rows, 32>>,
+      core::column_strategy<rows, 64, Section, Band, 0>>;
   constexpr bool may_be_in_place = std::is_same<in, T>::value;
   for_each_trial(count, [&](trial &one) {
     const bool in_place = may_be_in_place && one.random() % 2 == 0, inclusive = one.random() % 2,
@@ -179,7 +180,9 @@ void scan_lines(std::uint64_t count, choose_lines choose, Operator op, T init, T
     guarded_buffer<T> separate(span(lines, lines.output), some_shift(), filler);
     const auto run = [&](const in *from, T *to, auto make_problem) {
       device on;
+      on.runs_pipeline = false;
       on.resident = 1 + one.random() % 3;
+      on.multiprocessors = 1 + one.random() % 3;
       run_in_two_phases(one, on, [&](void *storage, std::size_t &bytes, const auto &launch) {
         const bool asks = storage == nullptr; // the size alone, maybe before there are arrays
         return strategy::scan(storage, bytes,

@@ -84,7 +84,71 @@ struct tile_sequence {
   LOOKBACK_DEVICE bool is_last(int i) const { return tile(i) + 1 >= tiles; }
 };
 
+/// Status words from word `first` on.
+template <class Words>
+struct words_from {
+  const Words &words;
+  unsigned first;
+  using reading = typename Words::reading;
+  LOOKBACK_DEVICE reading read(unsigned i) const { return words.read(first + i); }
+};
+/// A tile of a block's sequence, as the warps that look ahead see it. Indices are those in its
+/// tree.
+template <class Words>
+struct ahead_tile {
+  unsigned tile;
+  bool goes_on;    // whether the sequence's tile before it is of the same tree,
+  unsigned before; // and which one that is
+  words_from<Words> words;
+
+  /// Tile i of the sequence, whose tree begins with tile `first`.
+  LOOKBACK_DEVICE static ahead_tile of(const tile_sequence &sequence, int i, unsigned first,
+                                       const Words &words) {
+    const unsigned before = i > 0 ? sequence.tile(i - 1) : 0;
+    const bool goes_on = i > 0 && before >= first; // mutant: same-tree
+    return {sequence.tile(i) - first, goes_on, before - first, {words, first}};
+  }
+};
+/// The tiles of an extent.
+template <class Problem>
+class tiles_of_extent {
+  using T = typename Problem::accumulator;
+  using words = decltype(tagged_state<T>::tile_aggregates);
+
+public:
+  LOOKBACK_DEVICE tiles_of_extent(const Problem &problem, const tagged_state<T> &state,
+                                  const tile_sequence &sequence)
+      : problem_(problem), state_(state), sequence_(sequence) {}
+  LOOKBACK_DEVICE int count() const { return sequence_.count(); }
+  LOOKBACK_DEVICE ahead_tile<words> operator()(int i) const {
+    return ahead_tile<words>::of(sequence_, i, problem_.extent.first_of_tree(sequence_.tile(i)),
+                                 state_.tile_aggregates);
+  }
+  static constexpr bool one_tree = decltype(Problem::extent)::one_tree;
+
+private:
+  const Problem &problem_;
+  const tagged_state<T> &state_;
+  const tile_sequence sequence_;
+};
+
 namespace carry {
+
+/// The prefixes of the tiles in a ring of stages, in the shared memory of a block.
+template <class T, int Stages>
+struct ahead_prefixes {
+  uninitialized_array<T, 1> prefix[Stages]; // of the tile in the stage
+  uninitialized_array<T, 1> groups[Stages]; // G of its group, for the next tile's warp
+  bool begins_tree[Stages];                 // whether it is the first of its tree
+  simt::barrier prefix_ready[Stages], groups_ready[Stages];
+
+#if LOOKBACK_TARGETS_SM_80
+  LOOKBACK_DEVICE void initialize(int stage) {
+    simt::initialize(prefix_ready[stage], 1);
+    simt::initialize(groups_ready[stage], simt::warp_threads);
+  }
+#endif
+};
 
 /// The carry of a block's tile sequence: dedicated warps build the prefixes, ahead of the warps
 /// that scan. A prefix is built from aggregates alone, so a block waits until other blocks have
@@ -94,7 +158,7 @@ namespace carry {
 /// which must have been scanned. It has been: aggregates are published in order, so the block has
 /// reduced its tiles up to i - 1, each after its team had scanned the tile `depth` before it
 /// (depth < stages). The wait for `scanned` makes this order explicit.
-template <class Problem, class Tuning>
+template <class Problem, class Tuning, class Tiles = tiles_of_extent<Problem>>
 class look_ahead {
   using T = typename Problem::accumulator;
   static constexpr int stages = Tuning::value.stages, group_tiles = Problem::shape::group_tiles;
@@ -102,34 +166,18 @@ class look_ahead {
   using position = ring_position<stages>;
 
 public:
-  struct storage {
-    uninitialized_array<T, 1> prefix[stages]; // of the tile in the stage
-    uninitialized_array<T, 1> groups[stages]; // G of its group, for the next tile's warp
-    simt::barrier prefix_ready[stages], groups_ready[stages];
+  using storage = ahead_prefixes<T, stages>;
 
 #if LOOKBACK_TARGETS_SM_80
-    LOOKBACK_DEVICE void initialize(int stage) {
-      simt::initialize(prefix_ready[stage], 1);
-      simt::initialize(groups_ready[stage], simt::warp_threads);
-    }
-#endif
-  };
+  LOOKBACK_DEVICE look_ahead(const Problem &problem, const Tiles &tiles, storage &shared)
+      : problem_(problem), tiles_(tiles), shared_(shared) {}
 
-#if LOOKBACK_TARGETS_SM_80
-  LOOKBACK_DEVICE look_ahead(const Problem &problem, const tagged_state<T> &state,
-                             const tile_sequence &sequence, storage &shared)
-      : problem_(problem), state_(state), sequence_(sequence), shared_(shared) {}
-
-  /// Publishes the aggregate of tile i of the sequence. That of the scan's last tile is not
-  /// published, since no tile reads it.
-  LOOKBACK_DEVICE void publish(int i, const T &aggregate) const {
-    if (!sequence_.is_last(i)) state_.tile_aggregates.publish(sequence_.tile(i), aggregate);
-  }
   /// Waits for the prefix of tile `tile`, which is in stage `at`, and returns it.
   LOOKBACK_DEVICE maybe<T> prefix(position at, unsigned tile) const {
     simt::wait(shared_.prefix_ready[at.stage], at.phase); // mutant: prefix-wait
     maybe<T> prefix;
-    if (Problem::initial_type::exists || tile > 0) prefix.set(shared_.prefix[at.stage][0]);
+    const bool begins = Tiles::one_tree ? tile == 0 : shared_.begins_tree[at.stage];
+    if (Problem::initial_type::exists || !begins) prefix.set(shared_.prefix[at.stage][0]);
     return prefix;
   }
 
@@ -145,11 +193,12 @@ public:
     lane_exchange<T> exchange(nothing);
     position at;
     at.advance(turn);
-    for (int i = turn; i < sequence_.count(); i += warps, at.advance(warps)) {
-      const int mine = static_cast<int>(sequence_.tile(i) % group_tiles);
+    for (int i = turn; i < tiles_.count(); i += warps, at.advance(warps)) {
+      const auto own = tiles_(i);
+      const int mine = static_cast<int>(own.tile % group_tiles);
       maybe<T> left;                    // G of the tile's group
       uninitialized_array<T, 1> within; // T of the tile before, if it is in the tile's own group
-      read_groups(i, at, early_initial, left, within, op, exchange);
+      read_groups(own, i > 0, at, early_initial, left, within, op, exchange);
       // Only the writing lane waits: another lane could already see the parity of the next phase.
       if (lane == 0) {                               // mutant: groups
         simt::wait(scanned[at.stage], at.phase ^ 1); // mutant: prefix-free
@@ -160,29 +209,30 @@ public:
       if (mine > 0) left.append(op, within[0]);
       if (lane == 0) {
         if (left.exists()) construct(shared_.prefix[at.stage][0], left.value()); // mutant: prefix
+        if (!Tiles::one_tree) shared_.begins_tree[at.stage] = own.tile == 0; // mutant: tree-flag
         simt::arrive(shared_.prefix_ready[at.stage]); // mutant: prefix-arrive
       }
     }
   }
 
 private:
-  template <class Operator>
-  LOOKBACK_DEVICE void read_groups(int i, position at, const T &early_initial, maybe<T> &left,
-                                   uninitialized_array<T, 1> &within, Operator &op,
+  template <class Own, class Operator>
+  LOOKBACK_DEVICE void read_groups(const Own &own, bool waits, position at, const T &early_initial,
+                                   maybe<T> &left, uninitialized_array<T, 1> &within, Operator &op,
                                    lane_exchange<T> &exchange) const {
     auto before = at;
     before.advance(-1);
-    const unsigned tile = sequence_.tile(i), group = tile / group_tiles;
+    const unsigned group = own.tile / group_tiles;
     bool begins = true;
-    for (unsigned first = i == 0 ? 0 : sequence_.tile(i - 1) / group_tiles;; first += window) {
+    for (unsigned first = own.goes_on ? own.before / group_tiles : 0;; first += window) {
       uninitialized_array<T, window> aggregates; // (groups)
-      reduce_aggregates(state_.tile_aggregates, first, 1, tile, aggregates, op, exchange);
+      reduce_aggregates(own.words, first, 1, own.tile, aggregates, op, exchange);
       if (begins) {
-        if (i > 0) simt::wait(shared_.groups_ready[before.stage], before.phase); // mutant: carry
-        if (i > 0 && (Problem::initial_type::exists || first > 0))
+        if (waits) simt::wait(shared_.groups_ready[before.stage], before.phase); // mutant: carry
+        if (own.goes_on && (Problem::initial_type::exists || first > 0))
           left.set(shared_.groups[before.stage][0]);
         if constexpr (Problem::initial_type::exists)
-          if (i == 0) left.set(initial_of(problem_, early_initial));
+          if (!own.goes_on) left.set(initial_of(problem_, early_initial));
         begins = false;
       }
       LOOKBACK_UNROLL
@@ -195,8 +245,7 @@ private:
   }
 
   const Problem &problem_;
-  const tagged_state<T> &state_;
-  const tile_sequence sequence_;
+  const Tiles tiles_;
   storage &shared_;
 #endif
 };

@@ -4,6 +4,8 @@
 //   items                     how many there are
 //   tiles(tile_items)         how many there are
 //   tile(index, tile_items)   one of them: which items it has, whether it is the first or the last
+//   first_of_tree(index)      the first tile of the tree that this tile is in
+//   one_tree                  whether all tiles are in one
 #pragma once
 
 #include <lookback/core/config.cuh>
@@ -23,6 +25,7 @@ struct tile_extent {
 
 /// One sequence of `items` items.
 struct linear {
+  static constexpr bool one_tree = true;
   std::uint64_t items = 0;
 
   /// ceil(items / tile_items)
@@ -34,6 +37,20 @@ struct linear {
     const auto size = static_cast<std::uint64_t>(tile_items);
     const std::uint64_t first = index * size, left = items - first;
     return {first, left < size ? static_cast<int>(left) : tile_items, index == 0, left <= size};
+  }
+  LOOKBACK_HOST_DEVICE_INLINE static constexpr unsigned first_of_tree(unsigned) { return 0; }
+};
+
+/// Lines of `line_tiles` tiles each, one after another, `items` items in all. Every line has a tree
+/// of its own. Only the last tile of the last line may be partial.
+struct lines_of_tiles : linear {
+  static constexpr bool one_tree = false;
+  unsigned line_tiles = 1;
+
+  LOOKBACK_HOST_DEVICE constexpr lines_of_tiles(std::uint64_t all_items, unsigned tiles_of_line)
+      : linear{all_items}, line_tiles(tiles_of_line) {}
+  LOOKBACK_HOST_DEVICE_INLINE unsigned first_of_tree(unsigned index) const {
+    return index - index % line_tiles;
   }
 };
 

@@ -122,9 +122,11 @@ struct scan_problem {
                                     Extent extent_ = {})
       : input(input_), op(op_), initial(initial_), sink(sink_), extent(extent_) {}
 
-  /// The same problem over `what`.
+  /// The same problem over `what`, an extent of any kind.
   LOOKBACK_NO_EXECUTION_CHECK
-  LOOKBACK_HOST_DEVICE scan_problem over(const Extent &what) const {
+  template <class What = Extent>
+  LOOKBACK_HOST_DEVICE scan_problem<Inclusive, Accumulator, Input, Operator, Initial, Sink, What>
+  over(const What &what) const {
     return {for_items(input, what.items), op, initial, for_items(sink, what.items), what};
   }
   /// Tiles of the tree.

@@ -182,9 +182,10 @@ using column_scans = column_strategy<measured_tuning, 256, 1024, 128>;
 
 /// Rows: of up to a tile by a few warps each, from registers; longer ones by a block for each tile;
 /// of up to one row of the tree by lanes, if short_rows::fits(); others of up to two as segments
-/// whose offsets are computed. One row alone, of at least `AloneTiles` tiles, is scanned by the
-/// strategy `Alone`. `Band`: rows whose tiles alternate.
-template <class Rows, std::int64_t Band, class Alone, std::int64_t AloneTiles, class Segmented>
+/// whose offsets are computed. A single row, and rows of full tiles without gaps, are scanned by
+/// the strategy `Ahead` if they have at least `AheadTiles` tiles in all. `Band`: rows whose tiles
+/// alternate.
+template <class Rows, std::int64_t Band, class Ahead, std::int64_t AheadTiles, class Segmented>
 struct row_strategy {
   /// As column_strategy::scan().
   template <class Problem, class Launch>
@@ -277,12 +278,12 @@ private:
                              static_cast<unsigned>(least(own.outer, Band))};
     temporary_memory sized;
     workspace<Problem>(sized, layout.all_tiles());
-    const std::size_t room = std::max(sized.bytes(), alone_bytes(problem, own, tiles)),
+    const std::size_t room = std::max(sized.bytes(), ahead_bytes(problem, own, tiles)),
                       needed = temporary_memory::bytes_for(room);
     if (storage == nullptr) bytes = needed;
     if (bytes < needed) return launch.refuse(refusal::invalid_value);
     if (storage == nullptr) return launch.status();
-    if (runs_alone(problem, storage, own, tiles, launch)) return launch.status();
+    if (runs_ahead(problem, storage, own, tiles, launch)) return launch.status();
     temporary_memory memory(storage);
     const workspace<Problem> in(memory, layout.all_tiles());
     prepare_tiles<Rows>(problem, in, launch);
@@ -290,30 +291,36 @@ private:
            launch_grid{layout.all_tiles(), residency::none, true}, problem, layout, in.state);
     return launch.status();
   }
-  static bool is_alone(const axis &own, std::int64_t tiles) {
-    return own.outer == 1 && tiles >= AloneTiles;
+  /// Whether the tiles of the rows follow one another as those of a single row do, and are many.
+  template <class Problem>
+  static bool is_dense(const axis &own, std::int64_t tiles) {
+    const bool no_gaps = own.length % Problem::shape::tile_elements == 0 && // mutant: row-tiles
+                         own.input.outer == own.length &&
+                         own.output.outer == own.length; // mutant: row-gaps
+    return (own.outer == 1 || no_gaps) && own.outer * tiles >= AheadTiles;
   }
   template <class Problem>
-  static Problem only_row(const Problem &problem, const axis &own) {
-    return problem.over({static_cast<std::uint64_t>(own.length)});
+  static auto in_tiles(const Problem &problem, const axis &own, std::int64_t tiles) {
+    return problem.over(lines_of_tiles(static_cast<std::uint64_t>(own.outer * own.length),
+                                       static_cast<unsigned>(tiles)));
   }
-  /// The storage that `Alone` takes, if it may scan the row.
+  /// The storage that `Ahead` takes, if it may scan the rows.
   template <class Problem>
-  static std::size_t alone_bytes(const Problem &problem, const axis &own, std::int64_t tiles) {
-    if constexpr (Alone::template supports<Problem>)
-      if (is_alone(own, tiles)) return Alone::storage(only_row(problem, own));
+  static std::size_t ahead_bytes(const Problem &problem, const axis &own, std::int64_t tiles) {
+    if constexpr (Ahead::template supports<Problem>)
+      if (is_dense<Problem>(own, tiles)) return Ahead::storage(in_tiles(problem, own, tiles));
     return 0;
   }
-  /// Whether `Alone` scans the row.
+  /// Whether `Ahead` scans the rows.
   template <class Problem, class Launch>
-  static bool runs_alone(const Problem &problem, void *storage, const axis &own, std::int64_t tiles,
+  static bool runs_ahead(const Problem &problem, void *storage, const axis &own, std::int64_t tiles,
                          Launch &launch) {
-    if constexpr (Alone::template supports<Problem>) {
-      if (!is_alone(own, tiles)) return false;
-      const Problem row = only_row(problem, own);
-      if (Alone::fits(row, launch) != nullptr) return false;
+    if constexpr (Ahead::template supports<Problem>) {
+      if (!is_dense<Problem>(own, tiles)) return false;
+      const auto rows = in_tiles(problem, own, tiles);
+      if (Ahead::fits(rows, launch) != nullptr) return false;
       temporary_memory memory(storage);
-      Alone::run(row, memory, launch);
+      Ahead::run(rows, memory, launch);
       if (!launch.refused()) return true;
       launch.forgive();
     }

@@ -166,8 +166,8 @@ public:
 
   LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const tagged_state<T> &state,
                                   const tile_sequence &sequence, storage &shared)
-      : problem_(problem), shared_(shared), op_(problem.op), source_(problem), sequence_(sequence),
-        carry_(problem, state, sequence_, shared.carry) {}
+      : problem_(problem), state_(state), shared_(shared), op_(problem.op), source_(problem),
+        sequence_(sequence), carry_(problem, {problem, state, sequence}, shared.carry) {}
 
   /// Initializes the block's barriers, and starts the first copies. They need only their own
   /// barriers, so they start before all other work.
@@ -276,7 +276,9 @@ private:
       simt::wait(shared_.reduced[at.stage], at.phase); // mutant: reduced-wait
       uninitialized_array<T, 1> row_prefix;            // R(lane), inclusive
       scan_row_aggregates(shared_.row_aggregates[at.stage], full_rows, row_prefix, op_, exchange);
-      if (lane == aggregates_a_tile - 1) carry_.publish(i, row_prefix[0]);
+      // No tile reads the aggregate of the scan's last tile.
+      if (lane == aggregates_a_tile - 1 && !sequence_.is_last(i))
+        state_.tile_aggregates.publish(sequence_.tile(i), row_prefix[0]);
       auto &row_prefixes = shared_.row_prefixes[at.stage];
       if (lane < full_rows) construct(row_prefixes[lane], row_prefix[0]); // mutant: row-prefixes
       // Every lane arrives: it has written the prefix of its own row.
@@ -402,6 +404,7 @@ private:
   }
 
   const Problem &problem_;
+  const tagged_state<T> &state_;
   storage &shared_;
   decltype(Problem::op) op_;
   const look_ahead_source<Problem, Tuning> source_;
