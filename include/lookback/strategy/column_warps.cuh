@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Scans of columns by warps, for elements, accumulators and results of 4 bytes. A unit of work is
-// 32 *pairs* of a row of the tree and a column: a row of 32 adjacent columns, or two rows of 16. A
-// block is one warp, and each lane reduces and scans a pair alone: the network over a row's vectors
-// needs no exchange, and V stays in registers. No barrier joins warps. While some of them wait for
-// memory or for aggregates, others scan.
+// Scans of columns by warps, for elements, accumulators and results of 2 or 4 bytes. A unit of work
+// is 32 *pairs* of a row of the tree and a column: a row of 32 adjacent columns, or two rows of 16.
+// A block is one warp, and each lane reduces and scans a pair alone: the network over a row's
+// vectors needs no exchange, and V stays in registers. No barrier joins warps. While some of them
+// wait for memory or for aggregates, others scan.
 //
 //   load       elements, to shared memory
 //   reduce     V of each vector; the row's aggregate is published at once
@@ -59,12 +59,16 @@ struct column_warps {
   static constexpr bool possible = std::is_pointer<typename Problem::input_type>::value &&
                                    std::is_pointer<typename Problem::output_type>::value &&
                                    std::is_trivially_copyable<item>::value &&
-                                   std::is_trivially_copyable<stored>::value && sizeof(item) == 4 &&
-                                   sizeof(stored) == 4 && sizeof(T) == 4;
+                                   std::is_trivially_copyable<stored>::value &&
+                                   (sizeof(item) == 2 || sizeof(item) == 4) &&
+                                   sizeof(stored) == sizeof(item) && sizeof(T) == sizeof(item);
   /// Lines of whole strips of `width`, with no partial row or many full ones, in `units` units or
-  /// more.
+  /// more. Of 2 bytes, strips of 64 bytes and many rows. (Shares of a copy's speed, H200, bf16, by
+  /// units of column_units.cuh and by warps: 65536 x 1024 .61 and .70, 1024 x 65536 .67 and .65,
+  /// 4194304 x 16 .55 and .50.)
   static bool fits(const axis &own, int width, std::int64_t units) {
     const std::int64_t rows = own.length / shape::row_elements;
+    if (sizeof(item) == 2 && (width < 32 || rows < 16)) return false;
     const bool few_partial = own.length % shape::row_elements == 0 ? rows >= 2 : rows >= 16;
     return own.inner % width == 0 && few_partial &&
            own.outer * own.inner >= units * simt::warp_threads / rows;
@@ -177,7 +181,10 @@ private:
     auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input) +
                 row_ * row_elements * line + column_;
     for (int i = 0; i < items; ++i, from = from + line)
-      simt::copy_vector_async<sizeof(item)>(slots() + i * sizes::line_bytes, from);
+      if constexpr (sizeof(item) == 4)
+        simt::copy_vector_async<4>(slots() + i * sizes::line_bytes, from);
+      else
+        std::memcpy(slots() + i * sizes::line_bytes, from, sizeof(item));
   }
   /// The elements of the pair.
   LOOKBACK_DEVICE char *slots() const {
