@@ -20,3 +20,16 @@ TEST_CASE("segments: their number on the device") {
   test::scan_interval_segments<test::interval, test::widened<test::interval, 120>, 2, 32,
                                test::number_on_device>(8, 3000);
 }
+/// Long segments by the pipeline: tiles of 256 elements, so that the ring of status words is used
+/// more than once.
+TEST_CASE("segments by the pipeline") {
+  test::scan_interval_segments_by<test::interval, test::widened<test::interval, 64>,
+                                  test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 2, 2>, 128>>(
+      12, 200 * 256);
+}
+/// Blocks need each other for few tiles.
+TEST_CASE("segments by the pipeline: mostly of one tile") {
+  test::scan_interval_segments_by<test::interval, test::widened<test::interval, 64>,
+                                  test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 2, 2>, 128>>(
+      12, 1, test::mostly_one_tile);
+}

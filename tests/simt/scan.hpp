@@ -181,6 +181,11 @@ struct rows_of {
     static constexpr bool fits = true;
   };
   template <class Problem>
+  using segment_pipeline = pipeline<Problem>;
+  template <class>
+  static constexpr bool segments_ahead = false;
+  static constexpr unsigned segment_tiles_ahead = 0;
+  template <class Problem>
   using one_tile = tiles<Problem>;
   template <class Problem>
   using small_wave = tiles<Problem>;

@@ -4,7 +4,7 @@
 
 #include <simt/segmented.hpp>
 
-TEST_CASE("segments: sums of floats") { test::sum_segments<4>(60, 14000); }
+TEST_CASE("segments: sums of floats") { test::sum_segments<test::by_look_back<4>>(60, 14000); }
 TEST_CASE("segments: 8 bytes") {
   test::scan_interval_segments<test::interval, test::interval, 4>(60, 7000);
 }
@@ -15,4 +15,23 @@ TEST_CASE("segments: 24 bytes") {
 TEST_CASE("segments: small tiles, several groups of them") {
   using wide = test::widened<test::interval, 496>;
   test::scan_interval_segments<test::interval, wide, 1>(40, 400 * 32);
+}
+
+// ---- long segments by the pipeline -------------------------------------------------------------
+template <unsigned Ring>
+using ahead = test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 4, 2>, Ring>;
+TEST_CASE("segments by the pipeline: sums of floats") { test::sum_segments<ahead<128>>(60, 60000); }
+/// Some trials have a tile a segment or more on average, others have fewer.
+TEST_CASE("segments by the pipeline or by the look-back") {
+  test::sum_segments<test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 4, 2>, 128, 1>>(40, 60000);
+}
+TEST_CASE("segments by the pipeline: 8 bytes") {
+  test::scan_interval_segments_by<test::interval, test::interval, ahead<128>>(60, 30000);
+}
+/// Tiles of 256 elements: the ring of status words is used more than once.
+TEST_CASE("segments by the pipeline: small tiles, several groups of them") {
+  using wide = test::widened<test::interval, 64>;
+  test::scan_interval_segments_by<test::interval, wide,
+                                  test::by_pipeline_of<test::look_ahead_by<5, 2, 2, 8, 3, 1>, 128>>(
+      60, 400 * 256);
 }

@@ -52,6 +52,15 @@ inline std::vector<std::size_t> some_lengths(trial &one, const tree_sizes &size,
   return lengths;
 }
 
+/// Segments of one tile, with a few of two among them: more tiles than a ring of 128 words has.
+inline std::vector<std::size_t> mostly_one_tile(trial &one, const tree_sizes &size, std::size_t) {
+  std::vector<std::size_t> lengths(320 + one.random() % 64, size.tile);
+  for (std::size_t s = one.random() % 8; s < lengths.size(); s += 160) lengths[s] = 2 * size.tile;
+  return lengths;
+}
+using choose_lengths = std::vector<std::size_t> (*)(trial &one, const tree_sizes &size,
+                                                    std::size_t items);
+
 enum class segmented_kind { inclusive, inclusive_from_initial, exclusive };
 
 /// Scans segments whose number the host knows, by `Strategy`.
@@ -65,15 +74,43 @@ struct number_on_host {
   }
 };
 
+/// Long segments by the look-back, by tiles of `Warps` warps.
+template <int Warps>
+struct by_look_back {
+  static constexpr bool has_pipeline = false;
+  template <unsigned Section>
+  using strategy = core::segmented_strategy<rows_of<Warps>, Section>;
+};
+/// Long segments by the pipeline, if there are at least `Tiles` tiles a segment.
+template <class Tuning, unsigned Tiles>
+struct segment_rows : rows_of<1> {
+  template <int>
+  using at = segment_rows;
+  template <class>
+  using segment_pipeline = Tuning;
+  template <class>
+  static constexpr bool segments_ahead = true;
+  static constexpr unsigned segment_tiles_ahead = Tiles;
+  static constexpr std::int64_t segments_at_most = 2000;
+};
+template <class Tuning, unsigned Ring, unsigned Tiles = 0>
+struct by_pipeline_of {
+  static constexpr bool has_pipeline = true;
+  template <unsigned Section>
+  using strategy = core::segmented_strategy<segment_rows<Tuning, Tiles>, Section, Ring>;
+};
+
 /// Scans segments from `from` to `output` on an emulated device, with storage full of garbage.
-template <class T, int Warps, unsigned Section, class Number, class In, class Segments,
+template <class T, class Tiles, unsigned Section, class Number, class In, class Segments,
           class Operator>
 void run_segments(trial &one, segmented_kind kind, const In *from, T *output,
                   const Segments &segments, Operator op, T init) {
   device on;
   on.resident = 1 + one.random() % 3;
+  on.runs_pipeline = Tiles::has_pipeline;
+  if (Tiles::has_pipeline) on.multiprocessors = 1 + one.random() % 3;
   const auto run = [&](const auto &problem) {
-    Number::scan(core::segmented_strategy<rows_of<Warps>, Section>{}, problem, segments, one, on);
+    Number::scan(typename Tiles::template strategy<Section>{}, problem, segments, one, on);
   };
   if (kind == segmented_kind::inclusive)
     run(core::make_problem<true, T>(from, output, op, core::no_initial{}));
@@ -106,13 +143,13 @@ void fill_segments(trial &one, segmented_kind kind, const std::vector<std::size_
 
 /// Scans segments of values that make_value(trial, index in the segment) returns, of any kind and,
 /// if the types allow it, also in place.
-template <class T, int Warps, unsigned Section, class Number, class Operator, class Make>
+template <class T, class Tiles, unsigned Section, class Number, class Operator, class Make>
 void scan_segments(std::uint64_t count, std::size_t items, Operator op, T init, T filler,
-                   Make make_value) {
+                   Make make_value, choose_lengths choose = some_lengths) {
   using in = decltype(make_value(std::declval<trial &>(), std::size_t{}));
   constexpr bool may_be_in_place = std::is_same<in, T>::value;
   for_each_trial(count, [&](trial &one) {
-    const auto lengths = some_lengths(one, tree_sizes(sizeof(in), sizeof(T)), one.random() % items);
+    const auto lengths = choose(one, tree_sizes(sizeof(in), sizeof(T)), one.random() % items);
     const bool in_place = may_be_in_place && one.random() % 2 == 0;
     const placed_segments at(one, lengths, !in_place && one.random() % 2 == 0);
     const auto kind = static_cast<segmented_kind>(one.random() % 3);
@@ -125,7 +162,7 @@ void scan_segments(std::uint64_t count, std::size_t items, Operator op, T init, 
     const auto scan = [&](auto &output) {
       auto expected = output.results(); // what is around the segments stays
       fill_segments(one, kind, lengths, at, input.data(), expected, op, init, make_value);
-      run_segments<T, Warps, Section, Number>(one, kind, static_cast<const in *>(input.data()),
+      run_segments<T, Tiles, Section, Number>(one, kind, static_cast<const in *>(input.data()),
                                               output.data(), segments, op, init);
       REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
       REQUIRE(output.intact());
@@ -138,22 +175,29 @@ void scan_segments(std::uint64_t count, std::size_t items, Operator op, T init, 
 }
 
 /// Intervals, whose operator reports what is no neighbour. `In`: as they lie in memory.
-template <class T, class In, int Warps, unsigned Section = 32, class Number = number_on_host>
-void scan_interval_segments(std::uint64_t count, std::size_t items) {
-  scan_segments<T, Warps, Section, Number>(
+template <class T, class In, class Tiles, unsigned Section = 32, class Number = number_on_host>
+void scan_interval_segments_by(std::uint64_t count, std::size_t items,
+                               choose_lengths choose = some_lengths) {
+  scan_segments<T, Tiles, Section, Number>(
       count, items, join_neighbours{}, make_interval<T>(interval_initial),
-      make_interval<T>({77, 78}), [](trial &, std::size_t i) -> In {
+      make_interval<T>({77, 78}),
+      [](trial &, std::size_t i) -> In {
         const T value = make_interval<T>(interval_element(i));
         if constexpr (std::is_same<In, T>::value)
           return value;
         else
           return In{value, {}};
-      });
+      },
+      choose);
+}
+template <class T, class In, int Warps, unsigned Section = 32, class Number = number_on_host>
+void scan_interval_segments(std::uint64_t count, std::size_t items) {
+  scan_interval_segments_by<T, In, by_look_back<Warps>, Section, Number>(count, items);
 }
 /// Floating-point sums, whose bits depend on the order of association.
-template <int Warps>
+template <class Tiles>
 void sum_segments(std::uint64_t count, std::size_t items) {
-  scan_segments<float, Warps, 32, number_on_host>(
+  scan_segments<float, Tiles, 32, number_on_host>(
       count, items, lookback::plus{}, 0.3f, -1.f,
       [](trial &one, std::size_t) { return static_cast<float>(one.random() % 4096) / 37; });
 }

@@ -4,6 +4,7 @@
 
 #include <lookback/dispatch/algorithm.cuh>
 #include <lookback/dispatch/device_problem.cuh>
+#include <lookback/strategy/segment_pipeline.cuh>
 #include <lookback/strategy/segment_units.cuh>
 
 namespace lookback {
@@ -19,7 +20,7 @@ using if_segment_number =
 
 /// Three steps: count the slots and tiles of every batch of segments, scan these counts by the
 /// strategies for scans, and scan the segments.
-template <class Rows, unsigned Section>
+template <class Rows, unsigned Section, unsigned Ring = Section>
 struct segmented_strategy {
   /// Scans `segments` by `problem`, or, if `storage` is null, writes to `bytes` the size of storage
   /// that this takes. It neither allocates nor synchronises. Refused with refusal::invalid_value
@@ -49,11 +50,11 @@ struct segmented_strategy {
     };
     const auto sized = scan_batches(nullptr, nullptr, nullptr);
     const auto lay_out = [&](temporary_memory memory) {
-      const ring_workspace<T, Section> units(memory);
+      const workspace_of<Problem> units(memory);
       const auto before = memory.take<std::uint64_t>(static_cast<std::uint64_t>(batches) + 1);
       auto *const entries = memory.take<std::int64_t>(on_device ? 1 : 0);
       void *const rest = memory.take<char>(scan_bytes);
-      return layout<T>{units, before, entries, rest, memory.bytes()};
+      return layout<Problem>{units, before, entries, rest, memory.bytes()};
     };
     std::size_t needed = 0;
     if (launches) needed = lay_out(temporary_memory()).bytes;
@@ -68,19 +69,25 @@ struct segmented_strategy {
     if (const auto scanned = scan_batches(own.rest, own.before, own.entries);
         scanned != launch.status())
       return scanned;
+    const bool has_pipeline = scan_ahead(problem, segments, batches, own, launch);
     using block = segment_units_block<Problem, Segments, Rows, Section>;
     const auto kernel = segment_units_kernel<Problem, Segments, Rows, Section>;
     constexpr std::uint64_t blocks = block::template of<typename Rows::template at<0>>::resident;
     launch(kernel, launch.template shape<block>(kernel),
            launch_grid{launch.multiprocessors() * blocks}, problem, segments,
-           segment_batches{own.before, batches}, own.units.state, own.units.next_unit);
+           segment_batches{own.before, batches}, own.units.state, own.units.next_unit,
+           has_pipeline);
     return launch.status();
   }
 
 private:
-  template <class T>
+  using row = typename Rows::template at<0>;
+  template <class Problem>
+  using workspace_of = ring_workspace<typename Problem::accumulator, Section,
+                                      has_segment_pipeline<Problem, row> ? Ring : 0>;
+  template <class Problem>
   struct layout {
-    ring_workspace<T, Section> units;
+    workspace_of<Problem> units;
     std::uint64_t *before; // (batches + 1) of segment_batches
     std::int64_t *entries; // their actual number, or none
     void *rest;
@@ -89,6 +96,30 @@ private:
   static auto batch_scan(std::uint64_t *before) {
     return make_problem<false, std::uint64_t>(static_cast<const std::uint64_t *>(before), before,
                                               plus{}, initial_value<std::uint64_t>{0});
+  }
+  /// Whether there is a pipeline, which scans the long segments, or leaves them to the units.
+  template <class Problem, class Segments, class Launch>
+  static bool
+  scan_ahead([[maybe_unused]] const Problem &problem, [[maybe_unused]] const Segments &segments,
+             [[maybe_unused]] std::int64_t batches, [[maybe_unused]] const layout<Problem> &own,
+             [[maybe_unused]] Launch &launch) {
+    if constexpr (has_segment_pipeline<Problem, row>) {
+      using block = segment_pipeline_block<Problem, Rows>;
+      const auto kernel = segment_pipeline_kernel<Problem, Segments, Rows, Ring>;
+      if (segments.count() > row::segments_at_most || !launch.template can_run<block>(kernel))
+        return false;
+      using words = ring_of_rounds<typename Problem::accumulator, Ring>;
+      constexpr std::uint64_t most = std::min<std::uint64_t>(
+          participants_at_most,
+          words::blocks_at_most(block::template of<row>::tuning::value.depth));
+      const std::uint64_t tag = launch.tag();
+      launch(kernel, launch.template shape<block>(kernel),
+             launch_grid{std::min<std::uint64_t>(launch.multiprocessors(), most)}, problem,
+             segments, segment_batches{own.before, batches}, words{own.units.rounds, tag},
+             roll_call<>(own.units.answers, tag));
+      return true;
+    }
+    return false;
   }
   template <class Segments, class Layout, class Problem, class Launch>
   static void measure(const Segments &segments, std::int64_t batches, const Layout &own,

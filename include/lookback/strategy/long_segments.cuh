@@ -26,12 +26,6 @@ class long_segments {
   using tiles = slots_and_tiles::tiles;
   using scan_of_tile = tile_scan<Problem, Warps, carry::look_back_in<segment_state>>;
 
-  /// A long segment: where its items and results are, its first tile and the one behind its last.
-  struct found_segment {
-    std::int64_t begin, result_begin, items;
-    unsigned first_tile, end_tile;
-  };
-
 public:
   using state_type = ring_state<T, Section>;
   /// The tile comes first, so that lines of memory are copied to lines of shared memory (H100, one
@@ -79,22 +73,9 @@ private:
   LOOKBACK_DEVICE void find(units &drawn, unsigned all) {
     if (simt::thread_index() == 0) shared_.id = drawn.next(all);
     simt::synchronize_warp(); // mutant: tile-drawn
-    if (shared_.id < all && shared_.id >= shared_.segment.end_tile) find_segment(shared_.id);
+    if (shared_.id < all && shared_.id >= shared_.segment.end_tile)
+      find_segment<parts>(segments_, batches_, shared_.search, shared_.id, shared_.segment);
   }
-  /// By a lane a segment of the tile's batch.
-  LOOKBACK_DEVICE void find_segment(unsigned id) {
-    const std::int64_t batch = shared_.search.template find<tiles>(batches_, id),
-                       s = segment_batches::of_lane(batch);
-    const auto before = static_cast<unsigned>(batches_.template before_batch<tiles>(batch));
-    const bool exists = s < segments_.count();
-    const auto items = exists ? segments_.items(s) : 0;
-    const unsigned own = parts::tiles(items), end = before + sum_through_lane(own);
-    simt::synchronize_warp(); // mutant: segment-compared
-    if (id < end && id >= end - own)
-      shared_.segment = {segments_.begin(s), segments_.result_begin(s),
-                         static_cast<std::int64_t>(items), end - own, end};
-  }
-
   /// Draws the id of the next tile when the results of this one are about to be stored: earlier,
   /// other blocks might wait for a tile that has not begun.
   LOOKBACK_DEVICE void scan_tile(units &drawn) {

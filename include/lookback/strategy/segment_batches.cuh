@@ -162,6 +162,21 @@ measure_actual_batches_kernel(LOOKBACK_KERNEL_PARAMETER counted_segments<Segment
   measure_batches<Parts>(segments, batches, of_batches, zeroed, words);
 }
 
+/// Calls act(segments, batches) with the segments that there are.
+template <class Segments, class Act>
+LOOKBACK_DEVICE void with_actual_segments(const Segments &segments, const segment_batches &batches,
+                                          Act act) {
+  if constexpr (known_segments<Segments>::on_device) {
+    auto number = segments.number;
+    number.read(); // an invalid one has been reported
+    const auto actual =
+        segments.all.first(static_cast<std::int64_t>(number.items)); // mutant: segments-read
+    act(actual, segment_batches{batches.before, segment_batches::of(actual.count())});
+  } else {
+    act(segments, batches);
+  }
+}
+
 /// The searches of a block for slots, or for tiles: the batch in which the last one ended, and the
 /// batches a slot (or tile) from the one before to it, where the next one may be.
 class batch_search {
@@ -193,6 +208,29 @@ private:
   std::int64_t batch_;
   float step_;
 };
+
+/// A long segment: where its items and results are, its first tile and the one after its last.
+struct found_segment {
+  std::int64_t begin, result_begin, items;
+  unsigned first_tile, end_tile;
+};
+/// Finds the segment of tile `id`, which exists, by a lane a segment of the tile's batch. Called by
+/// a full warp, the same one each time. `found` is in shared memory.
+template <class Parts, class Segments>
+LOOKBACK_DEVICE void find_segment(const Segments &segments, const segment_batches &batches,
+                                  batch_search &search, unsigned id, found_segment &found) {
+  using tiles = slots_and_tiles::tiles;
+  const std::int64_t batch = search.template find<tiles>(batches, id),
+                     s = segment_batches::of_lane(batch);
+  const auto before = static_cast<unsigned>(batches.template before_batch<tiles>(batch));
+  const bool exists = s < segments.count();
+  const auto items = exists ? segments.items(s) : 0;
+  const unsigned own = Parts::tiles(items), end = before + sum_through_lane(own);
+  simt::synchronize_warp(); // mutant: segment-compared
+  if (id < end && id >= end - own)
+    found = {segments.begin(s), segments.result_begin(s), static_cast<std::int64_t>(items),
+             end - own, end};
+}
 
 /// Items of a segment as a problem of its own.
 template <class Problem>

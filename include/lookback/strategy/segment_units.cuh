@@ -10,6 +10,7 @@
 
 #include <lookback/strategy/long_segments.cuh>
 #include <lookback/strategy/segment_batches.cuh>
+#include <lookback/strategy/segment_pipeline.cuh>
 #include <lookback/strategy/workspace.cuh>
 #include <lookback/tile/packed_segments.cuh>
 
@@ -156,16 +157,17 @@ struct segment_units {
   /// units: these run while tiles wait for their prefixes.
   LOOKBACK_DEVICE static void run(const Problem &problem, const Segments &segments,
                                   const segment_batches &batches,
-                                  const typename of_long::state_type &state, unsigned *next_unit) {
+                                  const typename of_long::state_type &state, unsigned *next_unit,
+                                  bool scans_tiles) {
     auto &shared = simt::shared_memory<storage>();
     const bool tiles_first = simt::block_index() >= simt::block_count() / 2;
     LOOKBACK_ROLLED
     for (int i = 0; i < 2; ++i) {
       if (i > 0) simt::synchronize_block(); // shared memory is used for the other kind
-      if ((i == 0) == tiles_first)
-        of_long(problem, segments, batches, state, shared.tiles).scan();
-      else
+      if ((i == 0) != tiles_first)
         of_short(problem, segments, batches, next_unit, shared.units).scan();
+      else if (scans_tiles)
+        of_long(problem, segments, batches, state, shared.tiles).scan();
     }
   }
 };
@@ -206,22 +208,17 @@ segment_units_kernel(
     LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER Segments segments,
     LOOKBACK_KERNEL_PARAMETER segment_batches batches,
     LOOKBACK_KERNEL_PARAMETER ring_state<typename Problem::accumulator, Section> state,
-    unsigned *const next_unit) {
+    unsigned *const next_unit, const bool has_pipeline) {
   using units = typename segment_units_block<Problem, Segments, Rows, Section>::here::units;
-  if constexpr (known_segments<Segments>::on_device) {
-    auto number = segments.number;
-    number.read(); // an invalid one has been reported
-    const auto actual =
-        segments.all.first(static_cast<std::int64_t>(number.items)); // mutant: segments-read
-    const segment_batches of_actual{batches.before, segment_batches::of(actual.count())};
-    units::run(problem, actual, of_actual, state, next_unit);
-  } else {
-    units::run(problem, segments, batches, state, next_unit);
-  }
+  with_actual_segments(segments, batches, [&](const auto &actual, const segment_batches &of) {
+    constexpr unsigned tiles_ahead = compiled_row<Rows>::segment_tiles_ahead;
+    const bool scans_tiles = !has_pipeline || !segments_go_ahead<tiles_ahead>(of, actual.count());
+    units::run(problem, actual, of, state, next_unit, scans_tiles);
+  });
 }
 
-/// The storage of the units.
-template <class T, unsigned Section>
+/// The storage of the units, and that of the pipeline, if its ring has `Ring` > 0 words.
+template <class T, unsigned Section, unsigned Ring>
 struct ring_workspace {
   using state_type = ring_state<T, Section>;
 
@@ -234,6 +231,10 @@ struct ring_workspace {
     next_unit = state.next_unit + 1;
     zeroed = reinterpret_cast<std::uint64_t *>(state.next_unit);
     state.completed = ended_steps<>(memory.take<std::uint32_t>(state_type::sections));
+    if constexpr (Ring > 0) {
+      answers = memory.take<std::uint64_t>(participants_at_most);
+      rounds = memory.take<char>(ring_of_rounds<T, Ring>::bytes());
+    }
     const std::size_t end = take_status<status_words>(
         memory, {of_tiles, of_groups, of_groups},
         {&state.tile_aggregates, &state.group_aggregates, &state.group_prefixes});
@@ -242,6 +243,8 @@ struct ring_workspace {
 
   state_type state; // of tiles
   unsigned *next_unit;
+  std::uint64_t *answers = nullptr; // of the blocks of the pipeline
+  char *rounds = nullptr;           // the words of its tiles
   std::uint64_t *zeroed;
   std::size_t zeroed_words;
 };

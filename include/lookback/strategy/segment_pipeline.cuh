@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: MIT
+// The look-ahead pipeline (strategy/pipeline.cuh) over the tiles of long segments, which follow one
+// another. Warps that only find the segments of tiles are ahead of the copies, since adjacent tiles
+// of a block are rarely of one segment. What is looked ahead for begins anew with every segment.
+//
+// The host does not know how many tiles there are, so their status words are in a ring, marked with
+// the round of the tile. Blocks that scan segments of few tiles hardly wait for each other, so they
+// wait from time to time until all of them have published a tile that lies a few tiles back
+// (ring_of_rounds).
+#pragma once
+
+#include <lookback/strategy/pipeline.cuh>
+#include <lookback/strategy/segment_batches.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// Status words of tiles in a ring of `Size`. Those of a launch, and of a round, have a mark of
+/// their own.
+///
+/// No word is overwritten that is still to be read. For every check_every-th tile i of its
+/// sequence, a block waits until all blocks have published tile i - check_lag of theirs. A block
+/// that has not passed this check has published its tiles up to i + depth, and all blocks have
+/// published theirs up to i - check_every - check_lag. So they have scanned theirs up to depth
+/// tiles before, and read words from the group on in which the next of them begins.
+template <class T, unsigned Size>
+struct ring_of_rounds {
+  using words = decltype(tagged_state<T>::tile_aggregates);
+  using reading = typename words::reading;
+  static constexpr int check_every = 8, check_lag = 4;
+  /// The most blocks for which that is so.
+  static constexpr unsigned blocks_at_most(int depth) {
+    constexpr unsigned two_groups = 64;
+    return (Size - two_groups) / static_cast<unsigned>(2 * depth + check_every + check_lag + 2);
+  }
+  static constexpr int round_shift = 40; // tags of launches near each other differ below
+
+  char *memory = nullptr;
+  std::uint64_t tag = 0;
+
+  static constexpr std::size_t bytes() { return words::bytes(Size).zeroed; }
+  LOOKBACK_DEVICE words of_round(unsigned tile) const {
+    const std::uint64_t round = std::uint64_t{tile / Size} << round_shift; // mutant: ring-round
+    return words(memory, nullptr, mark_by_tag{tag ^ round});
+  }
+  LOOKBACK_DEVICE void publish(unsigned tile, const T &value) const {
+    of_round(tile).publish(tile % Size, value);
+  }
+  LOOKBACK_DEVICE reading read(unsigned tile) const { return of_round(tile).read(tile % Size); }
+};
+/// Warps of a block that find the segments of tiles. (One search takes longer than a tile.)
+inline constexpr int finding_warps = 2;
+
+/// The segments of tiles, in a ring twice as long as that of the stages: the place of tile i is
+/// used again for tile i + 2 stages, after tile i + stages has been copied, and so after tile i has
+/// been scanned.
+template <int Stages>
+struct found_segments {
+  static constexpr int slots = 2 * Stages;
+  found_segment of_tile[slots], latest[finding_warps];
+  simt::barrier found[slots];
+  batch_search search[finding_warps];
+
+#if LOOKBACK_TARGETS_SM_80
+  LOOKBACK_DEVICE void initialize() {
+    for (auto &barrier : found) simt::initialize(barrier, 1);
+    simt::publish_barriers(); // mutant: publish-found
+  }
+  /// Waits until the segment of tile i of the sequence is known.
+  LOOKBACK_DEVICE const found_segment &wait_for(int i) {
+    simt::wait(found[i % slots], static_cast<unsigned>(i / slots) % 2); // mutant: segment-known
+    return of(i);
+  }
+#endif
+  /// Requires that it is known, to this thread.
+  LOOKBACK_DEVICE found_segment &of(int i) { return of_tile[i % slots]; }
+};
+
+template <class Problem, class Tuning>
+struct segment_pipeline_storage {
+  look_ahead_storage<Problem, Tuning> ring;
+  found_segments<Tuning::value.stages> segments;
+};
+
+#if LOOKBACK_TARGETS_SM_90
+/// The tiles of a block's sequence, for the warps that look ahead.
+template <class Problem, class Tuning, unsigned Size>
+class tiles_of_segments {
+  using T = typename Problem::accumulator;
+  using storage = segment_pipeline_storage<Problem, Tuning>;
+  using words = ring_of_rounds<T, Size>;
+
+public:
+  static constexpr bool one_tree = false;
+  LOOKBACK_DEVICE tiles_of_segments(const words &all_words, const tile_sequence &sequence,
+                                    storage &shared)
+      : words_(all_words), sequence_(sequence), shared_(shared) {}
+  LOOKBACK_DEVICE int count() const { return sequence_.count(); }
+  LOOKBACK_DEVICE ahead_tile<words> operator()(int i) const {
+    constexpr int lag = words::check_lag;
+    if (i % words::check_every == 0 && i >= lag) wait_for_blocks(sequence_.tile(i - lag));
+    return ahead_tile<words>::of(sequence_, i, shared_.segments.wait_for(i).first_tile, words_);
+  }
+
+private:
+  /// Waits until the tiles up to `last` have been published, one of each block.
+  LOOKBACK_DEVICE void wait_for_blocks(unsigned last) const {
+    constexpr int at_once = 4; // loads of a lane
+    typename words::reading seen[at_once];
+    for (unsigned from = 0; from < sequence_.step; from += at_once * simt::warp_threads) {
+      const auto watched = [&](int u) {
+        const unsigned back = from + u * simt::warp_threads + simt::lane_index();
+        return back < sequence_.step && back <= last ? last - back : last;
+      };
+      for (simt::spin_bound bound;; bound.count("a tile of each block up to tile", last)) {
+        bool ready = true;
+        LOOKBACK_UNROLL
+        for (int u = 0; u < at_once; ++u) seen[u] = words_.read(watched(u));
+        LOOKBACK_UNROLL
+        for (int u = 0; u < at_once; ++u) ready = ready && seen[u].ready();
+        if (simt::all_of_warp(ready)) break;
+        simt::back_off();
+      }
+    }
+  }
+
+  const words &words_;
+  const tile_sequence sequence_;
+  storage &shared_;
+};
+
+template <class Problem, class Segments, class Tuning, unsigned Size>
+class segment_pipeline {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+  using storage = segment_pipeline_storage<Problem, Tuning>;
+  using source = look_ahead_source<Problem, Tuning>;
+  using tiles = tiles_of_segments<Problem, Tuning, Size>;
+  static constexpr look_ahead_tuning tuning = Tuning::value;
+  static constexpr int stages = tuning.stages, depth = tuning.depth,
+                       rows = shape::tile_rows / tuning.scanning_warps; // of a scanning warp
+  // When a finding warp waits for the copy of a tile, that of the stage's tile before has arrived:
+  // the warp has waited for one that began `in_flight` copies later.
+  static_assert(stages >= finding_warps + tuning.in_flight, "a barrier could be a phase behind");
+  static_assert(tuning.in_bulk() && tuning.scanning_teams == 1, "this pipeline copies in bulk");
+
+public:
+  static constexpr int first_scanning_warp = tuning.first_scanning_warp(),
+                       first_finding_warp = tuning.warps(),
+                       warps = first_finding_warp + finding_warps;
+
+  LOOKBACK_DEVICE segment_pipeline(const Problem &problem, const Segments &segments,
+                                   const segment_batches &batches,
+                                   const ring_of_rounds<T, Size> &words,
+                                   const tile_sequence &sequence, storage &shared)
+      : problem_(problem), segments_(segments), batches_(batches), words_(words),
+        sequence_(sequence), shared_(shared), op_(problem.op) {}
+
+  /// Called by all threads of the block, before a barrier.
+  LOOKBACK_DEVICE static void begin(const segment_batches &batches, unsigned all, storage &shared) {
+    const int warp = simt::warp_index();
+    if (simt::lane_index() != 0) return;
+    if (warp >= first_finding_warp) {
+      shared.segments.search[warp - first_finding_warp].begin(batches, all);
+      shared.segments.latest[warp - first_finding_warp] = {};
+    } else if (warp > 0) {
+      shared.ring.initialize_others(warp - 1, first_finding_warp - 1);
+    } else {
+      shared.ring.initialize_first_copies();
+      shared.ring.initialize_later_copies();
+      shared.segments.initialize();
+    }
+  }
+  LOOKBACK_DEVICE void run() {
+    const int warp = simt::warp_index();
+    if (warp == 0) return copy();
+    if (warp == 1) return publish();
+    if (warp >= first_finding_warp) return find(warp - first_finding_warp);
+    if (warp >= first_scanning_warp) return reduce_and_scan();
+    const int working = sequence_.count() <= tuning.short_column ? tuning.look_ahead_warps
+                                                                 : tuning.long_column_warps;
+    const tiles ahead(words_, sequence_, shared_);
+    const uninitialized_array<T, 1> no_initial{};
+    if (warp - 2 < working)
+      carry::look_ahead<Problem, Tuning, tiles>(problem_, ahead, shared_.ring.carry)
+          .run(warp - 2, working, no_initial[0], shared_.ring.scanned, op_);
+  }
+
+private:
+  /// Calls act(problem of the segment, its source, the tile's index in it, its valid items).
+  template <class Act>
+  LOOKBACK_DEVICE void with_tile(int i, const found_segment &segment, Act act) const {
+    const Problem own =
+        problem_of_segment(problem_, segment.begin, segment.result_begin, segment.items);
+    const unsigned tile = sequence_.tile(i) - segment.first_tile;
+    act(own, source(own), tile, own.extent.tile(tile, shape::tile_elements).valid);
+  }
+
+  /// Finds the segments of tiles turn, turn + finding_warps, ... of the sequence.
+  LOOKBACK_DEVICE void find(int turn) {
+    auto &all = shared_.segments;
+    const bool is_first = simt::lane_index() == 0;
+    for (int i = turn; i < sequence_.count(); i += finding_warps) {
+      const unsigned tile = sequence_.tile(i);
+      if (tile >= all.latest[turn].end_tile)
+        find_segment<parts_of<shape>>(segments_, batches_, all.search[turn], tile,
+                                      all.latest[turn]);
+      simt::synchronize_warp(); // mutant: segment-latest
+      if (!is_first) continue;
+      const unsigned phase = static_cast<unsigned>(i / stages + 1) % 2;    // of tile i - stages
+      if (i >= stages) simt::wait(shared_.ring.copied[i % stages], phase); // mutant: segment-slot
+      all.of(i) = all.latest[turn];
+      simt::arrive(all.found[i % all.slots]);
+    }
+  }
+
+  LOOKBACK_DEVICE void copy() {
+    if (simt::lane_index() != 0) return;
+    auto &ring = shared_.ring;
+    ring_position<stages> at, arriving;
+    const auto policy = simt::cache_policy_of(sequence_.count() > tuning.short_column);
+    for (int i = 0; i < sequence_.count(); ++i, ++at) {
+      if (i >= tuning.in_flight) {
+        simt::wait(ring.copied[arriving.stage], arriving.phase);
+        ++arriving;
+      }
+      if (i >= stages) simt::wait(ring.scanned[at.stage], at.phase ^ 1); // mutant: segment-ring
+      with_tile(i, shared_.segments.wait_for(i),
+                [&](const Problem &, const source &from, unsigned tile, int valid) {
+                  from.fill(ring.tiles[at.stage], tile, valid, from.plan_of(tile, valid),
+                            ring.copied[at.stage], policy);
+                });
+    }
+  }
+
+  /// As in the pipeline; but the aggregate of every tile is published, if only to say that it has
+  /// been reduced.
+  LOOKBACK_DEVICE void publish() {
+    const int lane = simt::lane_index();
+    lane_exchange<T> exchange(nothing_);
+    ring_position<stages> at;
+    for (int i = 0; i < sequence_.count(); ++i, ++at) {
+      auto &ring = shared_.ring;
+      simt::wait(ring.reduced[at.stage], at.phase); // mutant: segment-reduced
+      int full_rows = 0;
+      with_tile(i, shared_.segments.of(i),
+                [&](const Problem &, const source &, unsigned, int valid) {
+                  full_rows = aggregates_of<Problem>(valid_items<shape>{valid});
+                });
+      uninitialized_array<T, 1> row_prefix; // R(lane), inclusive
+      std::memset(static_cast<void *>(&row_prefix[0]), 0, sizeof(T));
+      scan_row_aggregates(ring.row_aggregates[at.stage], full_rows, row_prefix, op_, exchange);
+      if (lane == shape::tile_rows - 1) words_.publish(sequence_.tile(i), row_prefix[0]);
+      if (lane < full_rows) construct(ring.row_prefixes[at.stage][lane], row_prefix[0]);
+      simt::arrive(ring.rows_ready[at.stage]);
+    }
+  }
+
+  LOOKBACK_DEVICE void reduce_and_scan() {
+    uninitialized_array<T, rows> waiting[depth]; // V(lane), inclusive; the oldest tile first
+    ring_position<stages> reducing, scanning;
+    const int count = sequence_.count();
+    for (int i = 0; i < count + depth; ++i) {
+      if (i >= depth) {
+        scan(i - depth, scanning, waiting[0]);
+        ++scanning;
+      }
+      LOOKBACK_UNROLL
+      for (int d = 1; d < depth; ++d) waiting[d - 1] = waiting[d];
+      if (i < count) {
+        reduce(i, reducing, waiting[depth - 1]);
+        ++reducing;
+      }
+    }
+  }
+  /// Calls act(rows) with the warp's rows of tile i: those of a full and aligned tile, or of any.
+  template <class Act>
+  LOOKBACK_DEVICE void with_rows(int i, ring_position<stages> at, Act act) const {
+    const int first_row = (simt::warp_index() - first_scanning_warp) * rows;
+    with_tile(i, shared_.segments.of(i),
+              [&](const Problem &own, const source &from, unsigned tile, int valid) {
+                const auto output = output_at(own, tile, first_row * shape::row_elements);
+                unsigned char *const stage = shared_.ring.tiles[at.stage];
+                if (from.aligned() && valid == shape::tile_elements)
+                  act(warp_rows<Problem, source, rows, true, true>(
+                      own, from, stage, tile, false, simt::lane_index(), first_row, valid, output));
+                else
+                  act(warp_rows<Problem, source, rows, false, false>(
+                      own, from, stage, tile, false, simt::lane_index(), first_row, valid, output));
+              });
+  }
+  LOOKBACK_DEVICE void reduce(int i, ring_position<stages> at,
+                              uninitialized_array<T, rows> &vectors) {
+    lane_exchange<T> exchange(nothing_);
+    simt::wait(shared_.ring.copied[at.stage], at.phase); // mutant: segment-copied
+    with_rows(i, at, [&](const auto &own) {
+      reduce_rows(own, vectors, shared_.ring.row_aggregates[at.stage], op_, exchange);
+    });
+    if (simt::lane_index() == shape::row_vectors - 1) simt::arrive(shared_.ring.reduced[at.stage]);
+  }
+  LOOKBACK_DEVICE void scan(int i, ring_position<stages> at,
+                            uninitialized_array<T, rows> &vectors) {
+    lane_exchange<T> exchange(nothing_);
+    auto &ring = shared_.ring;
+    simt::wait(ring.rows_ready[at.stage], at.phase);         // mutant: segment-rows
+    simt::wait(ring.carry.prefix_ready[at.stage], at.phase); // mutant: segment-prefix
+    maybe<T> prefix;
+    if (Problem::initial_type::exists || !ring.carry.begins_tree[at.stage])
+      prefix.set(ring.carry.prefix[at.stage][0]);
+    const auto row_prefix = [&](int row) -> const T & {
+      return ring.row_prefixes[at.stage][row > 0 ? row - 1 : 0];
+    };
+    with_rows(i, at, [&](const auto &own) {
+      scan_rows<false>(own, prefix, row_prefix, vectors, as_vectors(own.problem), op_, exchange);
+    });
+    // Every lane arrives: it no longer reads the stage.
+    simt::arrive(ring.scanned[at.stage]); // mutant: segment-scanned
+  }
+
+  const Problem &problem_;
+  const Segments &segments_;
+  const segment_batches &batches_;
+  const ring_of_rounds<T, Size> &words_;
+  const tile_sequence sequence_;
+  storage &shared_;
+  decltype(Problem::op) op_;
+  typename lane_exchange<T>::storage nothing_;
+};
+
+/// Scans the tiles of long segments by the blocks that take part.
+template <class Problem, class Segments, class Tuning, unsigned Size>
+LOOKBACK_DEVICE void scan_segments_ahead(
+    const Problem &problem, const Segments &segments, const segment_batches &batches,
+    const ring_of_rounds<typename Problem::accumulator, Size> &words, const roll_call<> &roll) {
+  using scan = segment_pipeline<Problem, Segments, Tuning, Size>;
+  using tiles = slots_and_tiles::tiles;
+  auto &shared = simt::shared_memory<segment_pipeline_storage<Problem, Tuning>>();
+  const auto all = static_cast<unsigned>(batches.template before_batch<tiles>(batches.count));
+  const unsigned blocks = all < simt::block_count() ? all : simt::block_count();
+  if (simt::block_index() >= blocks) return;
+  if (simt::warp_index() == 1 && simt::lane_index() == 0)
+    roll.answer(simt::block_index(), presence::present);
+  scan::begin(batches, all, shared);
+  settle(roll, blocks, patience_of(all), shared.ring.here, simt::warp_index(), scan::warps);
+  simt::synchronize_block(); // mutant: segment-start
+  const participant here = shared.ring.here.place_of(simt::block_index(), blocks);
+  if (here.mine == participant::nowhere) return;
+  const tile_sequence sequence{here.mine, here.all, all};
+  scan(problem, segments, batches, words, sequence, shared).run();
+}
+#endif
+
+/// Whether there is a pipeline for long segments.
+template <class Problem, class Row>
+inline constexpr bool has_segment_pipeline =
+    Row::template segments_ahead<Problem> &&can_look_ahead<Problem>::value &&can_stage<Problem>;
+/// Whether it scans them, which only the device knows: if there are at least `Least` tiles a
+/// segment, on average.
+template <unsigned Least>
+LOOKBACK_DEVICE bool segments_go_ahead(const segment_batches &batches, std::int64_t segments) {
+  const std::uint64_t tiles = batches.template before_batch<slots_and_tiles::tiles>(batches.count);
+  return tiles >= Least * static_cast<std::uint64_t>(segments);
+}
+
+template <class Problem, class Rows>
+struct segment_pipeline_block {
+  using rows = Rows;
+  template <class Row>
+  struct of {
+    using tuning = typename Row::template segment_pipeline<Problem>;
+    static constexpr bool exists = has_segment_pipeline<Problem, Row>;
+    static constexpr int block_threads() {
+      if constexpr (exists)
+        return (tuning::value.warps() + finding_warps) * simt::warp_threads;
+      else
+        return simt::warp_threads;
+    }
+    static constexpr int threads = block_threads();
+    static constexpr std::size_t bytes() {
+      if constexpr (exists)
+        return sizeof(segment_pipeline_storage<Problem, tuning>);
+      else
+        return std::size_t{1} << 30; // more than any device has, so the launcher refuses the kernel
+    }
+    static constexpr block_shape shape() { return {threads, bytes(), true}; }
+  };
+  using here = of<compiled_row<Rows>>;
+};
+
+template <class Problem, class Segments, class Rows, unsigned Size>
+LOOKBACK_KERNEL((segment_pipeline_block<Problem, Rows>::here::threads), 1)
+segment_pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
+                        LOOKBACK_KERNEL_PARAMETER Segments segments,
+                        LOOKBACK_KERNEL_PARAMETER segment_batches batches,
+                        const ring_of_rounds<typename Problem::accumulator, Size> words,
+                        const roll_call<> roll) {
+#if LOOKBACK_TARGETS_SM_90
+  if constexpr (has_segment_pipeline<Problem, compiled_row<Rows>>) {
+    using tuning = typename segment_pipeline_block<Problem, Rows>::here::tuning;
+    with_actual_segments(segments, batches, [&](const auto &actual, const segment_batches &of) {
+      if (!segments_go_ahead<compiled_row<Rows>::segment_tiles_ahead>(of, actual.count())) return;
+      scan_segments_ahead<Problem, std::decay_t<decltype(actual)>, tuning, Size>(problem, actual,
+                                                                                 of, words, roll);
+    });
+  }
+#endif
+}
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
