@@ -46,7 +46,7 @@ inline namespace LOOKBACK_ABI {
 /// - *Stream behaviour*: the scan is enqueued on `stream`, as up to two kernels. Rows of at most
 ///   two rows of the tree (tree_shape::row_elements), and longer rows unless their elements are
 ///   trivially copyable, of 1, 2, 4, 8 or 16 bytes, and their results have at most 16 bytes, are
-///   scanned as by lookback::DeviceSegmentedScan, with up to four kernels. Of these, rows of at
+///   scanned as by lookback::DeviceSegmentedScan, with up to five kernels. Of these, rows of at
 ///   most one row of the tree take one kernel if they are contiguous, aligned to 16 bytes, and of a
 ///   size that is a multiple or a divisor of 16 bytes. Nothing is allocated, nothing synchronises,
 ///   and the stream may be captured.

@@ -48,7 +48,7 @@ inline namespace LOOKBACK_ABI {
 /// - `num_segments`: an integer; 0 launches nothing. Or a lookback::device_count, if only the
 ///   device knows the number: the offsets beyond it are not read, and for an invalid one no output
 ///   is written.
-/// - *Stream behaviour*: the scan is enqueued on `stream`, as up to four kernels. Nothing is
+/// - *Stream behaviour*: the scan is enqueued on `stream`, as up to five kernels. Nothing is
 ///   allocated, nothing synchronises, and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` if `num_segments` is negative, or if the storage is too
 ///   small. Otherwise the status of the launches.

@@ -587,6 +587,7 @@ mutation("the latest segment read before it is found" DELETE segment-latest)
 mutation("a stage filled before its tile of a segment is scanned" DELETE segment-ring)
 mutation("a word of an earlier round taken for one of this"
          VALUE ring-round "std::uint64_t{tile / Size} << round_shift" "std::uint64_t{0}")
+mutation("a word overwritten that is still to be read" DELETE ring-check)
 mutation("row totals of a segment's tile not waited for" DELETE segment-reduced)
 mutation("a segment's tile reduced before it is copied" DELETE segment-copied)
 mutation("row prefixes of a segment's tile not waited for" DELETE segment-rows)
@@ -624,7 +625,8 @@ mutation("rows of partial tiles taken for consecutive tiles"
          VALUE row-tiles "own.length % Problem::shape::tile_elements == 0" "true")
 mutation("rows with gaps taken for consecutive tiles"
          VALUE row-gaps "own.output.outer == own.length" "true")
-mutation("groups of a row folded into the next" VALUE same-tree "i > 0 && before >= first" "i > 0")
+mutation("groups of a row folded into the next"
+         VALUE same-tree "i > 0 && sequence.tile(i - 1) >= first" "i > 0")
 mutation("the first tile of a row scanned from what another stage left"
          VALUE tree-flag "own.tile == 0" "false")
 mutation("the prefixes of columns read before they are there" DELETE column-prefixes)

@@ -104,9 +104,11 @@ struct ahead_tile {
   /// Tile i of the sequence, whose tree begins with tile `first`.
   LOOKBACK_DEVICE static ahead_tile of(const tile_sequence &sequence, int i, unsigned first,
                                        const Words &words) {
-    const unsigned before = i > 0 ? sequence.tile(i - 1) : 0;
-    const bool goes_on = i > 0 && before >= first; // mutant: same-tree
-    return {sequence.tile(i) - first, goes_on, before - first, {words, first}};
+    const bool goes_on = i > 0 && sequence.tile(i - 1) >= first; // mutant: same-tree
+    return {sequence.tile(i) - first,
+            goes_on,
+            goes_on ? sequence.tile(i - 1) - first : 0,
+            {words, first}};
   }
 };
 /// The tiles of an extent.
@@ -118,16 +120,16 @@ class tiles_of_extent {
 public:
   LOOKBACK_DEVICE tiles_of_extent(const Problem &problem, const tagged_state<T> &state,
                                   const tile_sequence &sequence)
-      : problem_(problem), state_(state), sequence_(sequence) {}
+      : extent_(problem.extent), state_(state), sequence_(sequence) {}
   LOOKBACK_DEVICE int count() const { return sequence_.count(); }
   LOOKBACK_DEVICE ahead_tile<words> operator()(int i) const {
-    return ahead_tile<words>::of(sequence_, i, problem_.extent.first_of_tree(sequence_.tile(i)),
+    return ahead_tile<words>::of(sequence_, i, extent_.first_of_tree(sequence_.tile(i)),
                                  state_.tile_aggregates);
   }
   static constexpr bool one_tree = decltype(Problem::extent)::one_tree;
 
 private:
-  const Problem &problem_;
+  const decltype(Problem::extent) extent_;
   const tagged_state<T> &state_;
   const tile_sequence sequence_;
 };

@@ -115,7 +115,8 @@ private:
       const std::uint64_t tag = launch.tag();
       launch(kernel, launch.template shape<block>(kernel),
              launch_grid{std::min<std::uint64_t>(launch.multiprocessors(), most)}, problem,
-             segments, segment_batches{own.before, batches}, words{own.units.rounds, tag},
+             segments, segment_batches{own.before, batches},
+             words{own.units.rounds, tag, own.units.published},
              roll_call<>(own.units.answers, tag));
       return true;
     }

@@ -19,11 +19,11 @@ namespace detail {
 /// Status words of tiles in a ring of `Size`. Those of a launch, and of a round, have a mark of
 /// their own.
 ///
-/// No word is overwritten that is still to be read. For every check_every-th tile i of its
-/// sequence, a block waits until all blocks have published tile i - check_lag of theirs. A block
-/// that has not passed this check has published its tiles up to i + depth, and all blocks have
-/// published theirs up to i - check_every - check_lag. So they have scanned theirs up to depth
-/// tiles before, and read words from the group on in which the next of them begins.
+/// No word is overwritten that is still to be read. Before every check_every-th tile i of its
+/// sequence, a block waits until all blocks have published tile i - check_lag of theirs. Until
+/// then, it publishes its tiles up to i + depth, and all blocks have published theirs up to
+/// i - check_every - check_lag, scanned those up to depth tiles before, and read words from the
+/// group on in which the next one of these begins.
 template <class T, unsigned Size>
 struct ring_of_rounds {
   using words = decltype(tagged_state<T>::tile_aggregates);
@@ -36,8 +36,11 @@ struct ring_of_rounds {
   }
   static constexpr int round_shift = 40; // tags of launches near each other differ below
 
+  static constexpr unsigned counters = 4;
+
   char *memory = nullptr;
   std::uint64_t tag = 0;
+  ended_steps<> published; // (counters) blocks that have published a tile to be waited for
 
   static constexpr std::size_t bytes() { return words::bytes(Size).zeroed; }
   LOOKBACK_DEVICE words of_round(unsigned tile) const {
@@ -48,6 +51,21 @@ struct ring_of_rounds {
     of_round(tile).publish(tile % Size, value);
   }
   LOOKBACK_DEVICE reading read(unsigned tile) const { return of_round(tile).read(tile % Size); }
+  /// Called after publish(), by the same thread, for tile i of the block's sequence.
+  LOOKBACK_DEVICE void count(int i) const {
+    if (i % check_every == 0) published.add(check_of(i) % counters, 1);
+  }
+  /// Called before a warp looks ahead for tile i of the sequence of one of `blocks` blocks.
+  LOOKBACK_DEVICE void check(int i, unsigned blocks) const {
+    if (i % check_every != check_lag) return;
+    const unsigned own = check_of(i), all = (own / counters + 1) * blocks;
+    for (simt::spin_bound bound; published.read(own % counters) < all;
+         bound.count("a tile of each block, check", own))
+      simt::back_off();
+  }
+
+private:
+  LOOKBACK_DEVICE static unsigned check_of(int i) { return static_cast<unsigned>(i / check_every); }
 };
 /// Warps of a block that find the segments of tiles. (One search takes longer than a tile.)
 inline constexpr int finding_warps = 2;
@@ -98,33 +116,11 @@ public:
       : words_(all_words), sequence_(sequence), shared_(shared) {}
   LOOKBACK_DEVICE int count() const { return sequence_.count(); }
   LOOKBACK_DEVICE ahead_tile<words> operator()(int i) const {
-    constexpr int lag = words::check_lag;
-    if (i % words::check_every == 0 && i >= lag) wait_for_blocks(sequence_.tile(i - lag));
+    words_.check(i, sequence_.step); // mutant: ring-check
     return ahead_tile<words>::of(sequence_, i, shared_.segments.wait_for(i).first_tile, words_);
   }
 
 private:
-  /// Waits until the tiles up to `last` have been published, one of each block.
-  LOOKBACK_DEVICE void wait_for_blocks(unsigned last) const {
-    constexpr int at_once = 4; // loads of a lane
-    typename words::reading seen[at_once];
-    for (unsigned from = 0; from < sequence_.step; from += at_once * simt::warp_threads) {
-      const auto watched = [&](int u) {
-        const unsigned back = from + u * simt::warp_threads + simt::lane_index();
-        return back < sequence_.step && back <= last ? last - back : last;
-      };
-      for (simt::spin_bound bound;; bound.count("a tile of each block up to tile", last)) {
-        bool ready = true;
-        LOOKBACK_UNROLL
-        for (int u = 0; u < at_once; ++u) seen[u] = words_.read(watched(u));
-        LOOKBACK_UNROLL
-        for (int u = 0; u < at_once; ++u) ready = ready && seen[u].ready();
-        if (simt::all_of_warp(ready)) break;
-        simt::back_off();
-      }
-    }
-  }
-
   const words &words_;
   const tile_sequence sequence_;
   storage &shared_;
@@ -234,8 +230,7 @@ private:
     }
   }
 
-  /// As in the pipeline; but the aggregate of every tile is published, if only to say that it has
-  /// been reduced.
+  /// As in the pipeline. Any full tile may be followed by others of its segment.
   LOOKBACK_DEVICE void publish() {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
@@ -249,9 +244,11 @@ private:
                   full_rows = aggregates_of<Problem>(valid_items<shape>{valid});
                 });
       uninitialized_array<T, 1> row_prefix; // R(lane), inclusive
-      std::memset(static_cast<void *>(&row_prefix[0]), 0, sizeof(T));
       scan_row_aggregates(ring.row_aggregates[at.stage], full_rows, row_prefix, op_, exchange);
-      if (lane == shape::tile_rows - 1) words_.publish(sequence_.tile(i), row_prefix[0]);
+      if (lane == shape::tile_rows - 1) {
+        if (full_rows == shape::tile_rows) words_.publish(sequence_.tile(i), row_prefix[0]);
+        words_.count(i);
+      }
       if (lane < full_rows) construct(ring.row_prefixes[at.stage][lane], row_prefix[0]);
       simt::arrive(ring.rows_ready[at.stage]);
     }

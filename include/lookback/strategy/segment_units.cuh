@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scans of segments in one pass, by work of about the same size, whatever the segments' lengths.
 //
-// Long segments are scanned by tiles (strategy/long_segments.cuh), the others by units of U slots
+// Long segments are scanned by tiles (strategy/long_segments.cuh), unless an earlier kernel has
+// scanned them (strategy/segment_pipeline.cuh), the others by units of U slots
 // (strategy/segment_batches.cuh), where U is the number of vectors of a tile. Unit u has the short
 // segments that begin in slots u U to (u + 1) U - 1, and scans them together
 // (tile/packed_segments.cuh). Every block scans tiles and units, but not in turn: so no tile that
@@ -233,7 +234,9 @@ struct ring_workspace {
     state.completed = ended_steps<>(memory.take<std::uint32_t>(state_type::sections));
     if constexpr (Ring > 0) {
       answers = memory.take<std::uint64_t>(participants_at_most);
-      rounds = memory.take<char>(ring_of_rounds<T, Ring>::bytes());
+      using ring = ring_of_rounds<T, Ring>;
+      published = ended_steps<>(memory.take<std::uint32_t>(ring::counters));
+      rounds = memory.take<char>(ring::bytes());
     }
     const std::size_t end = take_status<status_words>(
         memory, {of_tiles, of_groups, of_groups},
@@ -244,7 +247,8 @@ struct ring_workspace {
   state_type state; // of tiles
   unsigned *next_unit;
   std::uint64_t *answers = nullptr; // of the blocks of the pipeline
-  char *rounds = nullptr;           // the words of its tiles
+  ended_steps<> published;
+  char *rounds = nullptr; // the words of its tiles
   std::uint64_t *zeroed;
   std::size_t zeroed_words;
 };
