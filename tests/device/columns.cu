@@ -84,27 +84,46 @@ void check_integers(axis lines) {
              scan(lookback::host), scan(lookback::par));
 }
 
-/// Sums of floats in whole strips of columns, a lane a row, however few there are. A partial row
-/// needs 16 full ones.
-void check_strips(axis lines, bool in_place) {
+/// Scans of whole strips of columns, a lane a row, however few there are. A partial row needs 16
+/// full ones.
+template <class T, class Make, class Operator>
+void check_strips(axis lines, bool in_place, Make make_value, Operator op) {
   namespace detail = lookback::detail;
   using strategy = detail::column_strategy<detail::measured_tuning, 256, 1024, 128, 0>;
   if (in_place) lines.output = lines.input;
   TEST_RANDOM(random);
-  std::vector<float> in(span(lines, lines.input));
-  for (auto &x : in) x = static_cast<float>(random() % 4096) / 37;
-  check<float>(
+  std::vector<T> in;
+  while (in.size() < span(lines, lines.input)) in.push_back(make_value(random));
+  check<T>(
       lines, in, in_place,
-      [&](const float *x, float *y) { lookback::inclusive_axis_scan(lookback::host, x, lines, y); },
-      [&](const float *x, float *y) {
+      [&](const T *x, T *y) { lookback::inclusive_axis_scan(lookback::host, x, lines, y, op); },
+      [&](const T *x, T *y) {
         test::two_phases(
             [&](void *temporary, std::size_t &bytes) {
-              const auto problem = detail::device_problem::inclusive_scan(x, y, lookback::plus{});
+              const auto problem = detail::device_problem::inclusive_scan(x, y, op);
               return strategy::scan(temporary, bytes, problem, detail::checked_axis(lines),
                                     detail::launcher(nullptr));
             },
             random() % 256);
       });
+}
+
+template <class T, class Make, class Operator>
+void check_all_strips(Make make_value, Operator op) {
+  TEST_RANDOM(random);
+  const test::tree_sizes size(sizeof(T), sizeof(T));
+  for (const std::int64_t inner : {16, 32, 64, 96})
+    for (const std::size_t edge : {2 * size.row, 5 * size.row, size.tile / 2, size.tile,
+                                   2 * size.tile + size.row, size.group + size.tile}) {
+      axis lines{1, static_cast<std::int64_t>(edge), inner};
+      if (lines.length * inner > 6000000) continue;
+      if (edge >= size.tile / 2) lines.length += static_cast<std::int64_t>(random() % 3);
+      if (edge <= size.tile) lines.outer += static_cast<std::int64_t>(random() % 3);
+      lines.reverse = random() % 2 == 0;
+      if (random() % 2 == 0) lines.input.length = inner + static_cast<std::int64_t>(random() % 9);
+      check_strips<T>(lines, random() % 2 == 0, make_value, op);
+    }
+  check_strips<T>(axis{1, 65536, 512}, false, make_value, op); // every warp has several units
 }
 
 /// Lines at the edges of the tree, of any number, with and without gaps, in both directions.
@@ -191,21 +210,15 @@ TEST_CASE("columns: sums of floats") { check_all(check_floats); }
 TEST_CASE("columns: sums of integers") { check_all(check_integers); }
 
 TEST_CASE("columns: whole strips, a lane a row") {
-  TEST_RANDOM(random);
-  const test::tree_sizes size(4, 4);
-  for (const std::int64_t inner : {16, 32, 64, 96})
-    for (const std::size_t edge : {2 * size.row, 5 * size.row, size.tile / 2, size.tile,
-                                   2 * size.tile + size.row, size.group + size.tile}) {
-      axis lines{1, static_cast<std::int64_t>(edge), inner};
-      if (lines.length * inner > 6000000) continue;
-      if (edge >= size.tile / 2) lines.length += static_cast<std::int64_t>(random() % 3);
-      if (edge <= size.tile) lines.outer += static_cast<std::int64_t>(random() % 3);
-      lines.reverse = random() % 2 == 0;
-      if (random() % 2 == 0) lines.input.length = inner + static_cast<std::int64_t>(random() % 9);
-      check_strips(lines, random() % 2 == 0);
-    }
-  check_strips(axis{1, 65536, 512}, false); // every warp has several units
+  check_all_strips<float>([](auto &random) { return static_cast<float>(random() % 4096) / 37; },
+                          lookback::plus{});
 }
+TEST_CASE("columns: whole strips, a lane a row of 2-byte elements") {
+  using T = test::sized<2>;
+  check_all_strips<T>([](auto &random) { return test::random_value<T>::make(random); },
+                      test::compose{});
+}
+
 TEST_CASE("columns: elements of 12 bytes, and an operator that does not commute") {
   using T = test::sized<12>;
   for (axis lines : {axis{3, 5000, 33}, axis{1, 20000, 2}, axis{40, 100, 5}, axis{1, 3, 1000}}) {
@@ -260,9 +273,22 @@ TEST_CASE_TEMPLATE("rows: short ones, elements of every width", T, test::sized<1
   check_short_rows<T>();
 }
 
-TEST_CASE("columns, and one row by the pipeline: captured, and run twice") {
-  for (const axis lines : {axis{1, 300, 2}, axis{1, 5'000'000, 1}}) {
-    const std::size_t n = lines.length * lines.inner;
+/// A tree of several groups a row, and rows of few tiles, most of which begin a tree.
+TEST_CASE("rows by the pipeline: of full tiles without gaps, in both directions") {
+  const test::tree_sizes size(4, 4);
+  const auto tile = static_cast<std::int64_t>(size.tile);
+  for (axis lines : {axis{2, 600 * tile, 1}, axis{11, 100 * tile, 1}, axis{40, 33 * tile, 1},
+                     axis{345, 3 * tile, 1}, axis{513, 2 * tile, 1}})
+    for (const bool reverse : {false, true}) {
+      lines.reverse = reverse;
+      check_floats(lines);
+      check_integers(lines);
+    }
+}
+
+TEST_CASE("columns, and rows by the pipeline: captured, and run twice") {
+  for (const axis lines : {axis{1, 300, 2}, axis{1, 5'000'000, 1}, axis{2, 600 * 4096, 1}}) {
+    const std::size_t n = lines.outer * lines.length * lines.inner;
     const test::guarded_buffer<int> from(std::vector<int>(n, 2));
     const int *const input = from.data();
     test::guarded_buffer<int> to(n);
@@ -272,7 +298,7 @@ TEST_CASE("columns, and one row by the pipeline: captured, and run twice") {
     };
     std::vector<int> expected;
     for (std::size_t i = 0; i < n; ++i)
-      expected.push_back(7 + static_cast<int>(i / lines.inner) * 2);
+      expected.push_back(7 + static_cast<int>(i / lines.inner % lines.length) * 2);
     test::replayed_call graph(scan);
     REQUIRE_CUDA(graph.status());
     for (int run = 0; run < 2; ++run) {

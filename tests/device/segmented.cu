@@ -107,6 +107,17 @@ std::vector<std::int64_t> giant_among_tiny(std::size_t count, Random &random) {
   lengths[random() % count] = static_cast<std::int64_t>(2 * count);
   return lengths;
 }
+/// Long segments of 8 tiles and more on average, with a few short ones among them.
+template <class Random>
+std::vector<std::int64_t> mostly_long(std::size_t bytes, Random &random) {
+  const test::tree_sizes size(bytes, bytes);
+  std::vector<std::int64_t> lengths{0, 1, 2 * static_cast<std::int64_t>(size.row)};
+  for (const std::size_t edge : {size.tile, 9 * size.tile, size.group, size.group + size.tile,
+                                 3 * size.group, 5 * size.group + 7 * size.tile})
+    for (const int more : {-1, 0, 1}) lengths.push_back(static_cast<std::int64_t>(edge) + more);
+  std::shuffle(lengths.begin(), lengths.end(), random);
+  return lengths;
+}
 /// Lengths by a power law, up to 2^18.
 template <class Random>
 std::vector<std::int64_t> power_law(std::size_t count, Random &random) {
@@ -120,6 +131,7 @@ template <class T, class Begin = std::int32_t, class End = std::int32_t, class M
 void check_all(const char *name, Make make_value, Operator op, T init) {
   TEST_RANDOM(random);
   check<T, Begin, End>(name, edge_lengths(sizeof(T), random), make_value, op, init);
+  check<T, Begin, End>(name, mostly_long(sizeof(T), random), make_value, op, init);
   check<T, Begin, End>(name, giant_among_tiny(100000, random), make_value, op, init);
   check<T, Begin, End>(name, power_law(20000, random), make_value, op, init);
   check<T, Begin, End>(name, {}, make_value, op, init);
@@ -132,6 +144,14 @@ TEST_CASE("segments: sums of floats; offsets of 32 bits") {
   check_all<float>(
       "float", [](auto &random) { return static_cast<float>(random() % 4096) / 37; },
       lookback::plus{}, 0.3f);
+}
+
+TEST_CASE("segments: long ones of doubles") {
+  TEST_RANDOM(random);
+  check<double>(
+      "double", mostly_long(sizeof(double), random),
+      [](auto &values) { return static_cast<double>(values() % 4096) / 37; }, lookback::plus{},
+      0.3);
 }
 
 TEST_CASE("segments: sums of integers; offsets of 64 bits and of 32 without a sign") {
@@ -197,23 +217,26 @@ TEST_CASE("rows: any length, with pitches, in both directions") {
 }
 
 TEST_CASE("segments: captured, and run twice") {
-  const std::vector<int> offsets{0, 3, 3, 8};
-  const test::guarded_buffer<int> device_offsets(offsets);
-  const test::guarded_buffer<float> from(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
-  test::guarded_buffer<float> to(8);
-  const auto scan = [&](void *temporary, std::size_t &bytes, cudaStream_t stream) {
-    return DeviceSegmentedScan::ExclusiveSegmentedScan(
-        temporary, bytes, from.data(), to.data(), device_offsets.data(), device_offsets.data() + 1,
-        3, lookback::plus{}, 10.f, stream);
-  };
-  test::replayed_call graph(scan);
-  REQUIRE_CUDA(graph.status());
-  for (int run = 0; run < 2; ++run) {
-    to.poison();
-    graph.run();
-    CHECK_EQ(
-        test::first_difference(to.download(), std::vector<float>{10, 11, 13, 10, 14, 19, 25, 32}),
-        test::nowhere);
+  for (const int scale : {1, 100000}) { // the long ones by the pipeline
+    const std::vector<int> offsets{0, 3 * scale, 3 * scale, 8 * scale};
+    const test::guarded_buffer<int> device_offsets(offsets);
+    const test::guarded_buffer<float> from(std::vector<float>(8 * scale, 2.f));
+    test::guarded_buffer<float> to(8 * scale);
+    std::vector<float> expected;
+    for (int i = 0; i < 8 * scale; ++i)
+      expected.push_back(10.f + 2.f * static_cast<float>(i < 3 * scale ? i : i - 3 * scale));
+    const auto scan = [&](void *temporary, std::size_t &bytes, cudaStream_t stream) {
+      return DeviceSegmentedScan::ExclusiveSegmentedScan(
+          temporary, bytes, from.data(), to.data(), device_offsets.data(),
+          device_offsets.data() + 1, 3, lookback::plus{}, 10.f, stream);
+    };
+    test::replayed_call graph(scan);
+    REQUIRE_CUDA(graph.status());
+    for (int run = 0; run < 2; ++run) {
+      to.poison();
+      graph.run();
+      CHECK_EQ(test::first_difference(to.download(), expected), test::nowhere);
+    }
   }
 }
 
