@@ -104,7 +104,7 @@ private:
              [[maybe_unused]] std::int64_t batches, [[maybe_unused]] const layout<Problem> &own,
              [[maybe_unused]] Launch &launch) {
     if constexpr (has_segment_pipeline<Problem, row>) {
-      using block = segment_pipeline_block<Problem, Rows>;
+      using block = segment_pipeline_block<Problem, Segments, Rows>;
       const auto kernel = segment_pipeline_kernel<Problem, Segments, Rows, Ring>;
       if (segments.count() > row::segments_at_most || !launch.template can_run<block>(kernel))
         return false;

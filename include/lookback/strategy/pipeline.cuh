@@ -306,7 +306,8 @@ private:
       static_assert(scanning_teams == 1, "one team scans every tile");
       const int fast = aligned ? full : 0; // mutant: fast-tiles
       reduce_and_scan<true, true>(share, team, 0, fast, reducing, scanning);
-      reduce_and_scan<false, false>(share, team, fast, sequence_.count(), reducing, scanning);
+      if (fast < sequence_.count())
+        reduce_and_scan<false, false>(share, team, fast, sequence_.count(), reducing, scanning);
     } else {
       if (aligned)
         reduce_and_scan<true, true>(share, team, 0, full, reducing, scanning);

@@ -245,12 +245,12 @@ private:
                 });
       uninitialized_array<T, 1> row_prefix; // R(lane), inclusive
       scan_row_aggregates(ring.row_aggregates[at.stage], full_rows, row_prefix, op_, exchange);
-      if (lane == shape::tile_rows - 1) {
-        if (full_rows == shape::tile_rows) words_.publish(sequence_.tile(i), row_prefix[0]);
-        words_.count(i);
-      }
+      const bool publishes = lane == shape::tile_rows - 1;
+      if (publishes && full_rows == shape::tile_rows)
+        words_.publish(sequence_.tile(i), row_prefix[0]);
       if (lane < full_rows) construct(ring.row_prefixes[at.stage][lane], row_prefix[0]);
       simt::arrive(ring.rows_ready[at.stage]);
+      if (publishes) words_.count(i); // late, since it waits for what the thread has written
     }
   }
 
@@ -360,7 +360,8 @@ LOOKBACK_DEVICE bool segments_go_ahead(const segment_batches &batches, std::int6
   return tiles >= Least * static_cast<std::uint64_t>(segments);
 }
 
-template <class Problem, class Rows>
+/// `Segments`: a kernel of its own, of which the launcher has to know.
+template <class Problem, class Segments, class Rows>
 struct segment_pipeline_block {
   using rows = Rows;
   template <class Row>
@@ -386,7 +387,7 @@ struct segment_pipeline_block {
 };
 
 template <class Problem, class Segments, class Rows, unsigned Size>
-LOOKBACK_KERNEL((segment_pipeline_block<Problem, Rows>::here::threads), 1)
+LOOKBACK_KERNEL((segment_pipeline_block<Problem, Segments, Rows>::here::threads), 1)
 segment_pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                         LOOKBACK_KERNEL_PARAMETER Segments segments,
                         LOOKBACK_KERNEL_PARAMETER segment_batches batches,
@@ -394,7 +395,7 @@ segment_pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                         const roll_call<> roll) {
 #if LOOKBACK_TARGETS_SM_90
   if constexpr (has_segment_pipeline<Problem, compiled_row<Rows>>) {
-    using tuning = typename segment_pipeline_block<Problem, Rows>::here::tuning;
+    using tuning = typename segment_pipeline_block<Problem, Segments, Rows>::here::tuning;
     with_actual_segments(segments, batches, [&](const auto &actual, const segment_batches &of) {
       if (!segments_go_ahead<compiled_row<Rows>::segment_tiles_ahead>(of, actual.count())) return;
       scan_segments_ahead<Problem, std::decay_t<decltype(actual)>, tuning, Size>(problem, actual,
