@@ -101,6 +101,14 @@ inline lookback::axis some_rows(trial &one, const tree_sizes &size, bool same_pi
   return some_rows_of(one, length + one.random() % 3 - 1, outer, one.random() % 2 == 0 ? 9 : 1,
                       same_pitches);
 }
+/// Rows of a few tiles, most of them full, and most of them without gaps.
+inline lookback::axis some_rows_of_tiles(trial &one, const tree_sizes &size, bool same_pitches) {
+  const std::size_t length = (2 + one.random() % 2) * size.tile + one.random() % 4 / 3,
+                    outer = 2 + one.random() % 4;
+  auto lines = some_rows_of(one, length, outer, 1, same_pitches);
+  if (!same_pitches && one.random() % 3 == 0) ++lines.output.outer;
+  return lines;
+}
 /// Rows of at most a row of the tree, most of them without gaps and whole vectors or a part of one;
 /// about as many as a warp or a block scans at once.
 inline lookback::axis some_short_rows(trial &one, const tree_sizes &size, bool same_pitches) {
@@ -180,7 +188,6 @@ void scan_lines(std::uint64_t count, choose_lines choose, Operator op, T init, T
     guarded_buffer<T> separate(span(lines, lines.output), some_shift(), filler);
     const auto run = [&](const in *from, T *to, auto make_problem) {
       device on;
-      on.runs_pipeline = false;
       on.resident = 1 + one.random() % 3;
       on.multiprocessors = 1 + one.random() % 3;
       run_in_two_phases(one, on, [&](void *storage, std::size_t &bytes, const auto &launch) {

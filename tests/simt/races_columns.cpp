@@ -45,6 +45,10 @@ TEST_CASE("columns: whole strips, several tiles") {
 TEST_CASE("columns: short ones, in registers") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(40, test::some_axis<60>);
 }
+TEST_CASE("rows by the pipeline") {
+  test::scan_interval_lines<test::interval, test::widened<test::interval, 16>>(
+      12, test::some_rows_of_tiles);
+}
 TEST_CASE("rows in registers") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(30, test::some_rows);
 }

@@ -71,7 +71,7 @@ public:
   }
 
   template <class Block, class Kernel>
-  core::block_shape shape(Kernel) {
+  core::block_shape shape(Kernel) const {
     return Block::template of<typename Block::rows::template at<900>>::shape();
   }
   bool is_captured() const { return on_.captured; }
@@ -91,9 +91,10 @@ public:
   unsigned resident_blocks(Kernel) const {
     return is_small_wave<Block> ? on_.small_wave : on_.large_wave;
   }
+  /// A block that has no pipeline asks for more shared memory than there is.
   template <class Block, class Kernel>
-  bool can_run(Kernel) const {
-    return on_.runs_pipeline;
+  bool can_run(Kernel kernel) const {
+    return on_.runs_pipeline && shape<Block>(kernel).shared_bytes < std::size_t{1} << 30;
   }
 
 private:

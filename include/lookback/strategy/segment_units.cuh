@@ -212,9 +212,10 @@ segment_units_kernel(
     unsigned *const next_unit, const bool has_pipeline) {
   using units = typename segment_units_block<Problem, Segments, Rows, Section>::here::units;
   with_actual_segments(segments, batches, [&](const auto &actual, const segment_batches &of) {
-    constexpr unsigned tiles_ahead = compiled_row<Rows>::segment_tiles_ahead;
-    const bool scans_tiles = !has_pipeline || !segments_go_ahead<tiles_ahead>(of, actual.count());
-    units::run(problem, actual, of, state, next_unit, scans_tiles);
+    using row = compiled_row<Rows>;
+    const bool goes_ahead = has_segment_pipeline<Problem, row> && has_pipeline &&
+                            segments_go_ahead<row::segment_tiles_ahead>(of, actual.count());
+    units::run(problem, actual, of, state, next_unit, !goes_ahead);
   });
 }
 
