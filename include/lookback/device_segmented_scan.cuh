@@ -57,7 +57,8 @@ inline namespace LOOKBACK_ABI {
 ///   (lookback::tree_shape).
 /// - *Temporary storage*: depends on `num_segments`, or its bound, and the types only. About 8
 ///   bytes for every 32 segments, and about 70,000 status words: of 8 bytes for accumulators of up
-///   to 4 bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16.
+///   to 4 bytes, of 16 bytes for up to 8, and of 32 bytes for up to 16; 133 KB more for those of 4
+///   to 8 bytes.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Work is shared by elements, whatever the lengths of the segments: a long one may be
 ///   beside millions of short ones. An empty segment costs as much as one of 16 bytes.
