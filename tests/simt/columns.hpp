@@ -165,6 +165,8 @@ void fill_lines(trial &one, bool inclusive, const std::optional<T> &init,
 
 /// Scans lines of values that make_value(trial, index in the line) returns, of any kind and, if the
 /// types allow it, also in place, with storage full of garbage.
+/// The pipeline scans none in place: bulk copies of misaligned tiles read neighbours that results
+/// may overwrite meanwhile. It does not use them, but ThreadSanitizer reports the race.
 template <class T, unsigned Section, unsigned Band, class Operator, class Make>
 void scan_lines(std::uint64_t count, choose_lines choose, Operator op, T init, T filler,
                 Make make_value) {
@@ -188,8 +190,6 @@ void scan_lines(std::uint64_t count, choose_lines choose, Operator op, T init, T
     guarded_buffer<T> separate(span(lines, lines.output), some_shift(), filler);
     const auto run = [&](const in *from, T *to, auto make_problem) {
       device on;
-      // Bulk copies of misaligned tiles read neighbours that results in place may overwrite
-      // meanwhile. They do not use them, but ThreadSanitizer does not know that.
       on.runs_pipeline = !in_place;
       on.resident = 1 + one.random() % 3;
       on.multiprocessors = 1 + one.random() % 3;

@@ -35,8 +35,12 @@ struct ring_of_rounds {
     return (Size - two_groups) / static_cast<unsigned>(2 * depth + check_every + check_lag + 2);
   }
   static constexpr int round_shift = 40; // tags of launches near each other differ below
-
+  /// The checks take turns with them. Until a check is passed, no block counts for the check that
+  /// has its counter next.
   static constexpr unsigned counters = 4;
+  static constexpr bool keeps_counts_apart(int depth) {
+    return check_lag + depth < check_every * static_cast<int>(counters);
+  }
 
   char *memory = nullptr;
   std::uint64_t tag = 0;
@@ -140,6 +144,8 @@ class segment_pipeline {
   // the warp has waited for one that began `in_flight` copies later.
   static_assert(stages >= finding_warps + tuning.in_flight, "a barrier could be a phase behind");
   static_assert(tuning.in_bulk() && tuning.scanning_teams == 1, "this pipeline copies in bulk");
+  static_assert(ring_of_rounds<T, Size>::keeps_counts_apart(depth),
+                "a counter would count for two checks at once");
 
 public:
   static constexpr int first_scanning_warp = tuning.first_scanning_warp(),
