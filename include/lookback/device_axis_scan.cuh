@@ -60,10 +60,11 @@ inline namespace LOOKBACK_ABI {
 /// - *Temporary storage*: for rows that are scanned as by lookback::DeviceSegmentedScan, the same.
 ///   None for other rows of at most a tile, nor for other lines of at most one row of the tree. For
 ///   longer lines, status words, of 8 bytes for accumulators of up to 4 bytes, of 16 bytes for up
-///   to 8, and of 32 bytes for up to 16. For rows: one for every tile. For other lines: one for
-///   every tile, and one for every row of the tree, of these at most about 600,000. For many
-///   columns of 4-byte elements: two for every tile, and one for every row of the tree, without
-///   that limit (1/64 of the input's size).
+///   to 8, and of 32 bytes for up to 16. For rows: one for every tile; for a single row, and for
+///   rows of full tiles without gaps, of at least 16 bytes. For other lines: one for every tile,
+///   and one for every row of the tree, of these at most about 600,000. For many columns of 4-byte
+///   elements: two for every tile, and one for every row of the tree, without that limit (1/64 of
+///   the input's size).
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Lines whose neighbours are not adjacent in memory, in either direction, cost an access to
 ///   memory for every element.

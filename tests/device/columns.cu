@@ -84,8 +84,8 @@ void check_integers(axis lines) {
              scan(lookback::host), scan(lookback::par));
 }
 
-/// Scans of whole strips of columns, a lane a row, however few there are. A partial row needs 16
-/// full ones.
+/// Scans of whole strips of columns, a lane a row, by any number of units. A partial row needs 16
+/// full ones. Elements of 2 bytes need 16 full rows and strips of 32, or column_units scans them.
 template <class T, class Make, class Operator>
 void check_strips(axis lines, bool in_place, Make make_value, Operator op) {
   namespace detail = lookback::detail;
@@ -213,7 +213,7 @@ TEST_CASE("columns: whole strips, a lane a row") {
   check_all_strips<float>([](auto &random) { return static_cast<float>(random() % 4096) / 37; },
                           lookback::plus{});
 }
-TEST_CASE("columns: whole strips, a lane a row of 2-byte elements") {
+TEST_CASE("columns: whole strips of 2-byte elements, a lane a row") {
   using T = test::sized<2>;
   check_all_strips<T>([](auto &random) { return test::random_value<T>::make(random); },
                       test::compose{});
@@ -273,7 +273,7 @@ TEST_CASE_TEMPLATE("rows: short ones, elements of every width", T, test::sized<1
   check_short_rows<T>();
 }
 
-/// A tree of several groups a row, and rows of few tiles, most of which begin a tree.
+/// Rows of several groups of tiles, and rows of so few that a block's tiles are all of other rows.
 TEST_CASE("rows by the pipeline: of full tiles without gaps, in both directions") {
   const test::tree_sizes size(4, 4);
   const auto tile = static_cast<std::int64_t>(size.tile);

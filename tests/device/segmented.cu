@@ -107,7 +107,7 @@ std::vector<std::int64_t> giant_among_tiny(std::size_t count, Random &random) {
   lengths[random() % count] = static_cast<std::int64_t>(2 * count);
   return lengths;
 }
-/// Long segments of 8 tiles and more on average, with a few short ones among them.
+/// Mostly long segments, and a few short ones: more than 8 tiles a segment on average.
 template <class Random>
 std::vector<std::int64_t> mostly_long(std::size_t bytes, Random &random) {
   const test::tree_sizes size(bytes, bytes);

@@ -35,7 +35,9 @@ TEST_CASE("columns: whole strips, several groups of tiles") {
 }
 /// A thread has two columns.
 TEST_CASE("columns: sums of 2 bytes") { scan_2_bytes(60, test::some_axis<60000>); }
-TEST_CASE("columns: whole strips of 2 bytes") { scan_2_bytes(20, test::some_strips<140000>); }
+TEST_CASE("columns: whole strips of 2-byte elements") {
+  scan_2_bytes(20, test::some_strips<600000>);
+}
 TEST_CASE("columns: 8 bytes") {
   test::scan_interval_lines<test::interval, test::interval>(60, test::some_axis<20000>);
 }

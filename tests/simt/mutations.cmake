@@ -581,14 +581,14 @@ mutation("batches of segments without the last" VALUE segments-entries "batches 
 mutation("the last of the actual segments not known"
          VALUE segments-read "number.items" "number.items - (number.items > 0)")
 
-mutation("a tile scanned before its segment is known" DELETE segment-known)
+mutation("a tile copied before its segment is found" DELETE segment-known)
 mutation("the segment of a tile overwritten before the tile is scanned" DELETE segment-slot)
 mutation("the latest segment read before it is found" DELETE segment-latest)
 mutation("a stage filled before its tile of a segment is scanned" DELETE segment-ring)
-mutation("a word of an earlier round taken for one of this"
+mutation("a word of an earlier round taken for one of this round"
          VALUE ring-round "std::uint64_t{tile / Size} << round_shift" "std::uint64_t{0}")
 mutation("a word overwritten that is still to be read" DELETE ring-check)
-mutation("row totals of a segment's tile not waited for" DELETE segment-reduced)
+mutation("row aggregates of a segment's tile not waited for" DELETE segment-reduced)
 mutation("a segment's tile reduced before it is copied" DELETE segment-copied)
 mutation("row prefixes of a segment's tile not waited for" DELETE segment-rows)
 mutation("the prefix of a segment's tile not waited for" DELETE segment-prefix)
@@ -596,7 +596,7 @@ mutation("a stage of a segment's tile given back by one lane for all"
          REPLACE segment-scanned
          "simt::arrive"
          "for (int l = 0; simt::lane_index() == 0 && l < 32; ++l) simt::arrive")
-mutation("the pipeline of segments begun before its barriers are there" DELETE segment-start)
+mutation("the pipeline of segments begun before its barriers are initialized" DELETE segment-start)
 mutation("barriers of found segments not published" DELETE publish-found)
 
 # ---- columns -------------------------------------------------------------------------------------
@@ -627,7 +627,7 @@ mutation("rows with gaps taken for consecutive tiles"
          VALUE row-gaps "own.output.outer == own.length" "true")
 mutation("groups of a row folded into the next"
          VALUE same-tree "i > 0 && sequence.tile(i - 1) >= first" "i > 0")
-mutation("the first tile of a row scanned from what another stage left"
+mutation("the first tile of a row scanned from the prefix of an earlier tile"
          VALUE tree-flag "own.tile == 0" "false")
 mutation("the prefixes of columns read before they are there" DELETE column-prefixes)
 mutation("a column's status word taken for ready"

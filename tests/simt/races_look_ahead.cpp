@@ -23,9 +23,10 @@ void pipeline(Initial initial, test::interval first) {
   });
 }
 
-/// 8-byte elements: at a multiple of 16 bytes, also in place; or not. Bulk copies read what they do
-/// not use, and results in place may overwrite that meanwhile: the neighbours of misaligned tiles,
-/// and the first tiles of a block that then takes no part. So one block alone scans in place.
+/// 8-byte elements, aligned to 16 bytes, also in place, or misaligned. Bulk copies also read bytes
+/// that the block does not use: neighbours of misaligned tiles, and the first tiles of a block that
+/// then takes no part. In place, another block may overwrite these with results meanwhile, which
+/// ThreadSanitizer reports. So with bulk copies, one block alone scans in place.
 template <class Tuning>
 void intervals_anywhere() {
   using test::interval;

@@ -20,14 +20,14 @@ TEST_CASE("segments: their number on the device") {
   test::scan_interval_segments<test::interval, test::widened<test::interval, 120>, 2, 32,
                                test::number_on_device>(8, 3000);
 }
-/// Long segments by the pipeline: tiles of 256 elements, so that the ring of status words is used
-/// more than once.
+/// Long segments by the pipeline: tiles of 256 elements, so that the ring has fewer words than
+/// there are tiles.
 TEST_CASE("segments by the pipeline") {
   test::scan_interval_segments_by<test::interval, test::widened<test::interval, 64>,
                                   test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 2, 2>, 128>>(
       12, 200 * 256);
 }
-/// Blocks need each other for few tiles.
+/// Few tiles have one before them in their segment, so blocks hardly wait for each other.
 TEST_CASE("segments by the pipeline: mostly of one tile") {
   test::scan_interval_segments_by<test::interval, test::widened<test::interval, 64>,
                                   test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 2, 2>, 128>>(

@@ -94,7 +94,8 @@ public:
   /// A block that has no pipeline asks for more shared memory than there is.
   template <class Block, class Kernel>
   bool can_run(Kernel kernel) const {
-    return on_.runs_pipeline && shape<Block>(kernel).shared_bytes < std::size_t{1} << 30;
+    return on_.runs_pipeline &&
+           shape<Block>(kernel).shared_bytes < lookback::detail::more_shared_bytes_than_any;
   }
 
 private:
@@ -205,13 +206,15 @@ void scan_with(const Problem &problem, std::uint64_t n, const emulator::schedule
   scan_by<core::forced<Strategy, rows_of<Warps>>>(problem, n, chosen, on);
 }
 
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool under_thread_sanitizer = true;
+#else
+inline constexpr bool under_thread_sanitizer = false;
+#endif
+
 /// Warps that can be resident together: ThreadSanitizer takes more than a megabyte for each of
 /// their lanes.
-#if defined(__SANITIZE_THREAD__)
-inline constexpr std::uint64_t warps_at_once = 110;
-#else
-inline constexpr std::uint64_t warps_at_once = 1u << 20;
-#endif
+inline constexpr std::uint64_t warps_at_once = under_thread_sanitizer ? 110 : 1u << 20;
 
 /// By the default strategies without the pipeline, on a device that takes any of them that can.
 template <int Warps, class Problem>

@@ -52,7 +52,7 @@ inline std::vector<std::size_t> some_lengths(trial &one, const tree_sizes &size,
   return lengths;
 }
 
-/// Segments of one tile, with a few of two among them: more tiles than a ring of 128 words has.
+/// Segments of one tile, with a few of two among them: more tiles than a ring of 128 has words.
 inline std::vector<std::size_t> mostly_one_tile(trial &one, const tree_sizes &size, std::size_t) {
   std::vector<std::size_t> lengths(320 + one.random() % 64, size.tile);
   for (std::size_t s = one.random() % 8; s < lengths.size(); s += 160) lengths[s] = 2 * size.tile;
@@ -101,17 +101,17 @@ struct by_pipeline_of {
 };
 
 /// Scans segments from `from` to `output` on an emulated device, with storage full of garbage.
-template <class T, class Tiles, unsigned Section, class Number, class In, class Segments,
+template <class T, class LongBy, unsigned Section, class Number, class In, class Segments,
           class Operator>
 void run_segments(trial &one, segmented_kind kind, const In *from, T *output,
                   const Segments &segments, Operator op, T init) {
   device on;
   on.resident = 1 + one.random() % 3;
-  on.runs_pipeline = Tiles::has_pipeline;
-  // With three, a word of a ring of 128 is another block's in the next round.
-  if (Tiles::has_pipeline) on.multiprocessors = one.random() % 4 == 0 ? 1 + one.random() % 2 : 3;
+  on.runs_pipeline = LongBy::has_pipeline;
+  // With three blocks, a word of a ring of 128 belongs to another block in the next round.
+  if (LongBy::has_pipeline) on.multiprocessors = one.random() % 4 == 0 ? 1 + one.random() % 2 : 3;
   const auto run = [&](const auto &problem) {
-    Number::scan(typename Tiles::template strategy<Section>{}, problem, segments, one, on);
+    Number::scan(typename LongBy::template strategy<Section>{}, problem, segments, one, on);
   };
   if (kind == segmented_kind::inclusive)
     run(core::make_problem<true, T>(from, output, op, core::no_initial{}));
@@ -144,7 +144,7 @@ void fill_segments(trial &one, segmented_kind kind, const std::vector<std::size_
 
 /// Scans segments of values that make_value(trial, index in the segment) returns, of any kind and,
 /// if the types allow it, also in place.
-template <class T, class Tiles, unsigned Section, class Number, class Operator, class Make>
+template <class T, class LongBy, unsigned Section, class Number, class Operator, class Make>
 void scan_segments(std::uint64_t count, std::size_t items, Operator op, T init, T filler,
                    Make make_value, choose_lengths choose = some_lengths) {
   using in = decltype(make_value(std::declval<trial &>(), std::size_t{}));
@@ -163,8 +163,8 @@ void scan_segments(std::uint64_t count, std::size_t items, Operator op, T init, 
     const auto scan = [&](auto &output) {
       auto expected = output.results(); // what is around the segments stays
       fill_segments(one, kind, lengths, at, input.data(), expected, op, init, make_value);
-      run_segments<T, Tiles, Section, Number>(one, kind, static_cast<const in *>(input.data()),
-                                              output.data(), segments, op, init);
+      run_segments<T, LongBy, Section, Number>(one, kind, static_cast<const in *>(input.data()),
+                                               output.data(), segments, op, init);
       REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
       REQUIRE(output.intact());
     };
@@ -176,10 +176,10 @@ void scan_segments(std::uint64_t count, std::size_t items, Operator op, T init, 
 }
 
 /// Intervals, whose operator reports what is no neighbour. `In`: as they lie in memory.
-template <class T, class In, class Tiles, unsigned Section = 32, class Number = number_on_host>
+template <class T, class In, class LongBy, unsigned Section = 32, class Number = number_on_host>
 void scan_interval_segments_by(std::uint64_t count, std::size_t items,
                                choose_lengths choose = some_lengths) {
-  scan_segments<T, Tiles, Section, Number>(
+  scan_segments<T, LongBy, Section, Number>(
       count, items, join_neighbours{}, make_interval<T>(interval_initial),
       make_interval<T>({77, 78}),
       [](trial &, std::size_t i) -> In {
@@ -196,9 +196,9 @@ void scan_interval_segments(std::uint64_t count, std::size_t items) {
   scan_interval_segments_by<T, In, by_look_back<Warps>, Section, Number>(count, items);
 }
 /// Floating-point sums, whose bits depend on the order of association.
-template <class Tiles>
+template <class LongBy>
 void sum_segments(std::uint64_t count, std::size_t items) {
-  scan_segments<float, Tiles, 32, number_on_host>(
+  scan_segments<float, LongBy, 32, number_on_host>(
       count, items, lookback::plus{}, 0.3f, -1.f,
       [](trial &one, std::size_t) { return static_cast<float>(one.random() % 4096) / 37; });
 }

@@ -92,11 +92,7 @@ struct selection_trial {
 
 /// Whether a trial may be in place. A result that depends on a read cannot be written before the
 /// read (core/candidates.cuh), but ThreadSanitizer takes relaxed status words for no order at all.
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool tries_in_place = false;
-#else
-inline constexpr bool tries_in_place = true;
-#endif
+inline constexpr bool tries_in_place = !under_thread_sanitizer;
 
 /// Runs trials of selections from up to `tiles` tiles of items T, each by `select(problem, n,
 /// trial)`. `From` is an iterator over the input.

@@ -97,8 +97,8 @@ struct words_from {
 template <class Words>
 struct ahead_tile {
   unsigned tile;
-  bool goes_on;    // whether the sequence's tile before it is of the same tree,
-  unsigned before; // and which one that is
+  bool goes_on;    // whether the block's previous tile is in the same tree
+  unsigned before; // the index of that tile, if it is
   words_from<Words> words;
 
   /// Tile i of the sequence, whose tree begins with tile `first`.
@@ -111,7 +111,7 @@ struct ahead_tile {
             {words, first}};
   }
 };
-/// The tiles of an extent.
+/// The tiles of a block's sequence in an extent, for the warps that look ahead.
 template <class Problem>
 class tiles_of_extent {
   using T = typename Problem::accumulator;
@@ -141,7 +141,7 @@ template <class T, int Stages>
 struct ahead_prefixes {
   uninitialized_array<T, 1> prefix[Stages]; // of the tile in the stage
   uninitialized_array<T, 1> groups[Stages]; // G of its group, for the next tile's warp
-  bool begins_tree[Stages];                 // whether it is the first of its tree
+  bool begins_tree[Stages]; // whether the tile is the first of its tree; unset if one_tree
   simt::barrier prefix_ready[Stages], groups_ready[Stages];
 
 #if LOOKBACK_TARGETS_SM_80
@@ -160,6 +160,8 @@ struct ahead_prefixes {
 /// which must have been scanned. It has been: aggregates are published in order, so the block has
 /// reduced its tiles up to i - 1, each after its team had scanned the tile `depth` before it
 /// (depth < stages). The wait for `scanned` makes this order explicit.
+///
+/// `Tiles`: the tiles of the block's sequence, as tiles_of_extent.
 template <class Problem, class Tuning, class Tiles = tiles_of_extent<Problem>>
 class look_ahead {
   using T = typename Problem::accumulator;

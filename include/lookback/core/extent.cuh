@@ -4,8 +4,8 @@
 //   items                     how many there are
 //   tiles(tile_items)         how many there are
 //   tile(index, tile_items)   one of them: which items it has, whether it is the first or the last
-//   first_of_tree(index)      the first tile of the tree that this tile is in
-//   one_tree                  whether all tiles are in one
+//   first_of_tree(index)      the first tile of the tree of tile `index`
+//   one_tree                  whether all tiles are in one tree
 #pragma once
 
 #include <lookback/core/config.cuh>
@@ -51,9 +51,9 @@ struct lines_of_tiles : linear {
   LOOKBACK_HOST_DEVICE constexpr lines_of_tiles(std::uint64_t all_items, unsigned tiles_of_line)
       : linear{all_items}, line_tiles(tiles_of_line),
         inverse(static_cast<unsigned>((std::uint64_t{1} << 32) / tiles_of_line)) {}
-  /// Without a division, for which warps that look ahead have no time (H200, bf16, one line of
-  /// 2^27: 141 us with it, 137 without, 135 for a linear extent). The product is the line, or the
-  /// one before.
+  /// Without a division, which delays the warps that look ahead (H200, bf16, one line of 2^27: 141
+  /// us with it, 137 without, 135 for a linear extent). The high half of the product is the index
+  /// of the line, or one less.
   LOOKBACK_HOST_DEVICE_INLINE unsigned first_of_tree(unsigned index) const {
     const auto line = static_cast<unsigned>(std::uint64_t{index} * inverse >> 32);
     const unsigned first = line * line_tiles;

@@ -39,8 +39,9 @@ struct column_strategy {
         return scan_short(storage, bytes, problem, own, launch);
     }
     if constexpr (column_warps<Problem>::possible) {
-      if (own.inner == 16 && fits_warps<16, Problem>(own, launch))
-        return scan_by_warps<16>(storage, bytes, problem, own, launch);
+      if constexpr (column_warps<Problem>::may_be_narrow)
+        if (own.inner == 16 && fits_warps<16, Problem>(own, launch))
+          return scan_by_warps<16>(storage, bytes, problem, own, launch);
       if (fits_warps<32, Problem>(own, launch))
         return scan_by_warps<32>(storage, bytes, problem, own, launch);
     }
@@ -293,7 +294,7 @@ private:
   }
   /// Whether the tiles of the rows follow one another as those of a single row do, and are many.
   template <class Problem>
-  static bool is_dense(const axis &own, std::int64_t tiles) {
+  static bool tiles_are_adjacent(const axis &own, std::int64_t tiles) {
     const bool no_gaps = own.length % Problem::shape::tile_elements == 0 && // mutant: row-tiles
                          own.input.outer == own.length &&
                          own.output.outer == own.length; // mutant: row-gaps
@@ -308,7 +309,8 @@ private:
   template <class Problem>
   static std::size_t ahead_bytes(const Problem &problem, const axis &own, std::int64_t tiles) {
     if constexpr (Ahead::template supports<Problem>)
-      if (is_dense<Problem>(own, tiles)) return Ahead::storage(in_tiles(problem, own, tiles));
+      if (tiles_are_adjacent<Problem>(own, tiles))
+        return Ahead::storage(in_tiles(problem, own, tiles));
     return 0;
   }
   /// Whether `Ahead` scans the rows.
@@ -316,7 +318,7 @@ private:
   static bool runs_ahead(const Problem &problem, void *storage, const axis &own, std::int64_t tiles,
                          Launch &launch) {
     if constexpr (Ahead::template supports<Problem>) {
-      if (!is_dense<Problem>(own, tiles)) return false;
+      if (!tiles_are_adjacent<Problem>(own, tiles)) return false;
       const auto rows = in_tiles(problem, own, tiles);
       if (Ahead::fits(rows, launch) != nullptr) return false;
       temporary_memory memory(storage);

@@ -18,8 +18,9 @@ using if_segment_number =
     std::enable_if_t<std::is_convertible<Count, std::int64_t>::value || is_device_count<Count>,
                      int>;
 
-/// Three steps: count the slots and tiles of every batch of segments, scan these counts by the
-/// strategies for scans, and scan the segments.
+/// Steps: count the slots and tiles of every batch of segments, scan these counts by the strategies
+/// for scans, scan the long segments by the pipeline if it suits them, and scan the rest. `Ring`:
+/// status words of the pipeline.
 template <class Rows, unsigned Section, unsigned Ring = Section>
 struct segmented_strategy {
   /// Scans `segments` by `problem`, or, if `storage` is null, writes to `bytes` the size of storage
@@ -69,14 +70,14 @@ struct segmented_strategy {
     if (const auto scanned = scan_batches(own.rest, own.before, own.entries);
         scanned != launch.status())
       return scanned;
-    const bool has_pipeline = scan_ahead(problem, segments, batches, own, launch);
+    const bool pipeline_launched = launch_pipeline(problem, segments, batches, own, launch);
     using block = segment_units_block<Problem, Segments, Rows, Section>;
     const auto kernel = segment_units_kernel<Problem, Segments, Rows, Section>;
     constexpr std::uint64_t blocks = block::template of<typename Rows::template at<0>>::resident;
     launch(kernel, launch.template shape<block>(kernel),
            launch_grid{launch.multiprocessors() * blocks}, problem, segments,
            segment_batches{own.before, batches}, own.units.state, own.units.next_unit,
-           has_pipeline);
+           pipeline_launched);
     return launch.status();
   }
 
@@ -97,28 +98,32 @@ private:
     return make_problem<false, std::uint64_t>(static_cast<const std::uint64_t *>(before), before,
                                               plus{}, initial_value<std::uint64_t>{0});
   }
-  /// Whether there is a pipeline, which scans the long segments, or leaves them to the units.
+  /// Launches the pipeline if the problem and the device have one; returns whether it did. Its
+  /// blocks scan the long segments, or leave them to the units: segments_go_ahead().
   template <class Problem, class Segments, class Launch>
-  static bool
-  scan_ahead([[maybe_unused]] const Problem &problem, [[maybe_unused]] const Segments &segments,
-             [[maybe_unused]] std::int64_t batches, [[maybe_unused]] const layout<Problem> &own,
-             [[maybe_unused]] Launch &launch) {
+  static bool launch_pipeline([[maybe_unused]] const Problem &problem,
+                              [[maybe_unused]] const Segments &segments,
+                              [[maybe_unused]] std::int64_t batches,
+                              [[maybe_unused]] const layout<Problem> &own,
+                              [[maybe_unused]] Launch &launch) {
     if constexpr (has_segment_pipeline<Problem, row>) {
-      using block = segment_pipeline_block<Problem, Segments, Rows>;
+      using block = segment_pipeline_block<Problem, Segments, Rows, Ring>;
       const auto kernel = segment_pipeline_kernel<Problem, Segments, Rows, Ring>;
-      if (segments.count() > row::segments_at_most || !launch.template can_run<block>(kernel))
-        return false;
       using words = ring_of_rounds<typename Problem::accumulator, Ring>;
       constexpr std::uint64_t most = std::min<std::uint64_t>(
           participants_at_most,
           words::blocks_at_most(block::template of<row>::tuning::value.depth));
+      if (most == 0 || segments.count() > row::segments_at_most ||
+          !launch.template can_run<block>(kernel))
+        return false;
       const std::uint64_t tag = launch.tag();
       launch(kernel, launch.template shape<block>(kernel),
              launch_grid{std::min<std::uint64_t>(launch.multiprocessors(), most)}, problem,
              segments, segment_batches{own.before, batches},
              words{own.units.rounds, tag, own.units.published},
              roll_call<>(own.units.answers, tag));
-      return true;
+      if (!launch.refused()) return true;
+      launch.forgive();
     }
     return false;
   }

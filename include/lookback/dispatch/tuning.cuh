@@ -341,10 +341,11 @@ struct tuned_on_h200 {
                                              has_short_kernels<Problem>};
   };
 
-  /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements in segments of
-  /// one length), by the look-back and by scanning warps of the pipeline; in brackets, those of an
-  /// earlier version, whose blocks polled each other's status words instead of counters. (Its two
-  /// finding warps leave 80 registers to a thread instead of 96 if there are 16: too few for f64.)
+  /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements: in segments of
+  /// one length, half of them in one segment, lengths by a power law), by the look-back and by the
+  /// scanning warps of the pipeline. In brackets: blocks poll each other's status words instead of
+  /// counters. (With 16 scanning warps for f64, the two finding warps leave 80 registers a thread
+  /// instead of 96: too few.)
   ///                      4096   65536    2^20    2^27   half in one   power law
   ///   i32   look-back     .93     .84     .77     .75           .78         .55
   ///         16          (.83)     .86     .88     .90         (.81)       (.53)
@@ -355,10 +356,10 @@ struct tuned_on_h200 {
   ///   f64   look-back     .86     .83     .76     .75           .79         .56
   ///         16          (.69)   (.70)   (.69)   (.69)         (.74)       (.56)
   ///          8                    .86     .87     .88
-  /// So it scans long segments that have at least segment_tiles_ahead tiles on average. Only the
-  /// device knows that, and a kernel that finds nothing to scan takes 4 us; so it is launched for
-  /// at most segments_at_most segments. Narrower elements were slower (bf16, 16 rows of 4194304:
-  /// .75 by the look-back, and .59 by that earlier version).
+  /// So it scans the long segments if there are segment_tiles_ahead tiles or more a segment, on
+  /// average over all segments. Only the device knows that, and a kernel that finds nothing to scan
+  /// takes 4 us; so it is launched for at most segments_at_most segments. Narrower elements were
+  /// slower (bf16, 16 rows of 4194304: .75 by the look-back, .59 as in brackets).
   template <class Problem>
   struct segment_pipeline : pipeline<Problem> {
     static constexpr look_ahead_tuning with_fewer_warps() {

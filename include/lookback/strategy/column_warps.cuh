@@ -62,13 +62,14 @@ struct column_warps {
                                    std::is_trivially_copyable<stored>::value &&
                                    (sizeof(item) == 2 || sizeof(item) == 4) &&
                                    sizeof(stored) == sizeof(item) && sizeof(T) == sizeof(item);
+  static constexpr bool may_be_narrow = sizeof(item) == 4; // strips of 16
   /// Lines of whole strips of `width`, with no partial row or many full ones, in `units` units or
-  /// more. Of 2 bytes, strips of 64 bytes and many rows. (Shares of a copy's speed, H200, bf16, by
-  /// units of column_units.cuh and by warps: 65536 x 1024 .61 and .70, 1024 x 65536 .67 and .65,
-  /// 4194304 x 16 .55 and .50.)
+  /// more. Elements of 2 bytes need strips of 32 and 16 full rows. (Shares of a copy's speed, H200,
+  /// bf16, by units of column_units.cuh and by warps: 65536 x 1024 .61 and .70, 1024 x 65536 .67
+  /// and .65, 4194304 x 16 .55 and .50.)
   static bool fits(const axis &own, int width, std::int64_t units) {
     const std::int64_t rows = own.length / shape::row_elements;
-    if (sizeof(item) == 2 && (width < 32 || rows < 16)) return false;
+    if (sizeof(item) == 2 && rows < 16) return false;
     const bool few_partial = own.length % shape::row_elements == 0 ? rows >= 2 : rows >= 16;
     return own.inner % width == 0 && few_partial &&
            own.outer * own.inner >= units * simt::warp_threads / rows;
@@ -181,7 +182,7 @@ private:
     auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input) +
                 row_ * row_elements * line + column_;
     for (int i = 0; i < items; ++i, from = from + line)
-      if constexpr (sizeof(item) == 4)
+      if constexpr (sizeof(item) == 4) // an asynchronous copy has at least 4 bytes
         simt::copy_vector_async<4>(slots() + i * sizes::line_bytes, from);
       else
         std::memcpy(slots() + i * sizes::line_bytes, from, sizeof(item));

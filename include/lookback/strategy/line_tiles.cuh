@@ -2,11 +2,11 @@
 // Scans of lines of several tiles, whose elements are adjacent: a block scans a tile from registers
 // (tile/register_tile.cuh) and looks back along its line (carry/look_back_carry.cuh).
 //
-// Many rows of full tiles without gaps are scanned by the pipeline instead
-// (dispatch/axis_call.cuh).
-//
 // Dynamic ids alternate between the lines of a band. With enough lines, the tiles that a block
 // waits for have begun long before its own.
+//
+// A row of many tiles is scanned by the pipeline instead, and so are rows of full tiles without
+// gaps if they have as many in all (dispatch/axis_call.cuh).
 #pragma once
 
 #include <lookback/carry/ring_state.cuh>

@@ -441,9 +441,6 @@ struct pipeline_block {
     using tuning = typename Row::template pipeline<Problem>;
     using storage = look_ahead_storage<Problem, tuning>;
     static constexpr int threads = tuning::value.warps() * simt::warp_threads;
-    /// Asked for where no ring is long enough: more than any device has, so the launcher refuses
-    /// the kernel.
-    static constexpr std::size_t too_much = std::size_t{1} << 30;
     static constexpr std::size_t bytes() {
       if constexpr (counts_on_device<Problem>)
         return std::max(sizeof(storage), few_tiles<Problem, tuning>::bytes);
@@ -451,7 +448,7 @@ struct pipeline_block {
         return sizeof(storage);
     }
     static constexpr block_shape shape() {
-      return {threads, tuning::fits ? bytes() : too_much, true};
+      return {threads, tuning::fits ? bytes() : more_shared_bytes_than_any, true};
     }
   };
   using here = of<compiled_row<Rows>>;

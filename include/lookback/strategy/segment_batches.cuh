@@ -162,7 +162,7 @@ measure_actual_batches_kernel(LOOKBACK_KERNEL_PARAMETER counted_segments<Segment
   measure_batches<Parts>(segments, batches, of_batches, zeroed, words);
 }
 
-/// Calls act(segments, batches) with the segments that there are.
+/// Calls act(segments, batches). Reads the number of segments first if only the device knows it.
 template <class Segments, class Act>
 LOOKBACK_DEVICE void with_actual_segments(const Segments &segments, const segment_batches &batches,
                                           Act act) {
@@ -177,7 +177,7 @@ LOOKBACK_DEVICE void with_actual_segments(const Segments &segments, const segmen
   }
 }
 
-/// The searches of a block for slots, or for tiles: the batch in which the last one ended, and the
+/// The searches of a warp for slots, or for tiles: the batch in which the last one ended, and the
 /// batches a slot (or tile) from the one before to it, where the next one may be.
 class batch_search {
 public:
@@ -214,8 +214,8 @@ struct found_segment {
   std::int64_t begin, result_begin, items;
   unsigned first_tile, end_tile;
 };
-/// Finds the segment of tile `id`, which exists, by a lane a segment of the tile's batch. Called by
-/// a full warp, the same one each time. `found` is in shared memory.
+/// Finds the segment of tile `id`, which exists: each lane tests one segment of the tile's batch.
+/// Called by a full warp, the same one each time. `found` is in shared memory.
 template <class Parts, class Segments>
 LOOKBACK_DEVICE void find_segment(const Segments &segments, const segment_batches &batches,
                                   batch_search &search, unsigned id, found_segment &found) {

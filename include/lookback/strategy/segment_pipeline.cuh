@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The look-ahead pipeline (strategy/pipeline.cuh) over the tiles of long segments, which follow one
-// another. Warps that only find the segments of tiles are ahead of the copies, since adjacent tiles
-// of a block are rarely of one segment. What is looked ahead for begins anew with every segment.
+// The look-ahead pipeline (strategy/pipeline.cuh) over the tiles of all long segments, numbered in
+// the order of the segments. Consecutive tiles of a block are far apart, often in different
+// segments, and a search for a segment takes longer than a tile. So two more warps find the
+// segments before the copies need them. Each segment has a tree of its own, so a prefix is built
+// from aggregates of its own segment only.
 //
-// The host does not know how many tiles there are, so their status words are in a ring, marked with
-// the round of the tile. Blocks that scan segments of few tiles hardly wait for each other, so they
-// wait from time to time until all of them have published a tile that lies a few tiles back
-// (ring_of_rounds).
+// The host does not know how many tiles there are, so their status words are in a ring, and their
+// marks contain the round. No block may overwrite a word that another has yet to read, and blocks
+// that scan segments of few tiles hardly wait for each other. So every few tiles, a block waits
+// until all blocks have published an earlier tile (ring_of_rounds).
 #pragma once
 
 #include <lookback/strategy/pipeline.cuh>
@@ -16,27 +18,28 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Status words of tiles in a ring of `Size`. Those of a launch, and of a round, have a mark of
-/// their own.
+/// Status words of tiles in a ring: tile t has word t % Size, whose mark is made of the tag of the
+/// launch and the round t / Size.
 ///
-/// No word is overwritten that is still to be read. Before every check_every-th tile i of its
-/// sequence, a block waits until all blocks have published tile i - check_lag of theirs. Until
-/// then, it publishes its tiles up to i + depth, and all blocks have published theirs up to
-/// i - check_every - check_lag, scanned those up to depth tiles before, and read words from the
-/// group on in which the next one of these begins.
+/// No word is overwritten that is still to be read. Before a block looks ahead for tile i of its
+/// sequence, where i % check_every is check_lag, it waits until every block has published tile
+/// i - check_lag of its own. While it waits, it publishes no tile after i + depth. By the check
+/// before, every block has published its tile j = i - check_every - check_lag, hence scanned its
+/// tile j - depth, and reads no word of a group before that tile's.
 template <class T, unsigned Size>
 struct ring_of_rounds {
   using words = decltype(tagged_state<T>::tile_aggregates);
   using reading = typename words::reading;
   static constexpr int check_every = 8, check_lag = 4;
-  /// The most blocks for which that is so.
+  /// The most blocks for which the words from that group to tile i + depth fit into the ring.
   static constexpr unsigned blocks_at_most(int depth) {
     constexpr unsigned two_groups = 64;
+    if (Size <= two_groups) return 0;
     return (Size - two_groups) / static_cast<unsigned>(2 * depth + check_every + check_lag + 2);
   }
-  static constexpr int round_shift = 40; // tags of launches near each other differ below
-  /// The checks take turns with them. Until a check is passed, no block counts for the check that
-  /// has its counter next.
+  static constexpr int round_shift = 40; // tags of 2^38 successive launches differ below this bit
+  /// Check c counts in counter c % counters. A block counts for check c + counters only after it
+  /// has passed check c.
   static constexpr unsigned counters = 4;
   static constexpr bool keeps_counts_apart(int depth) {
     return check_lag + depth < check_every * static_cast<int>(counters);
@@ -44,7 +47,7 @@ struct ring_of_rounds {
 
   char *memory = nullptr;
   std::uint64_t tag = 0;
-  ended_steps<> published; // (counters) blocks that have published a tile to be waited for
+  ended_steps<> published; // (counters) blocks that have published the tile of the check
 
   static constexpr std::size_t bytes() { return words::bytes(Size).zeroed; }
   LOOKBACK_DEVICE words of_round(unsigned tile) const {
@@ -64,7 +67,7 @@ struct ring_of_rounds {
     if (i % check_every != check_lag) return;
     const unsigned own = check_of(i), all = (own / counters + 1) * blocks;
     for (simt::spin_bound bound; published.read(own % counters) < all;
-         bound.count("a tile of each block, check", own))
+         bound.count("published tiles of check", own))
       simt::back_off();
   }
 
@@ -89,13 +92,13 @@ struct found_segments {
     for (auto &barrier : found) simt::initialize(barrier, 1);
     simt::publish_barriers(); // mutant: publish-found
   }
-  /// Waits until the segment of tile i of the sequence is known.
+  /// Waits until the segment of tile i of the sequence is found, and returns it.
   LOOKBACK_DEVICE const found_segment &wait_for(int i) {
     simt::wait(found[i % slots], static_cast<unsigned>(i / slots) % 2); // mutant: segment-known
     return of(i);
   }
 #endif
-  /// Requires that it is known, to this thread.
+  /// The segment of tile i. A barrier must have made it visible to this thread.
   LOOKBACK_DEVICE found_segment &of(int i) { return of_tile[i % slots]; }
 };
 
@@ -119,6 +122,7 @@ public:
                                     storage &shared)
       : words_(all_words), sequence_(sequence), shared_(shared) {}
   LOOKBACK_DEVICE int count() const { return sequence_.count(); }
+  /// Tile i. Waits for other blocks (ring_of_rounds::check()), and until its segment is found.
   LOOKBACK_DEVICE ahead_tile<words> operator()(int i) const {
     words_.check(i, sequence_.step); // mutant: ring-check
     return ahead_tile<words>::of(sequence_, i, shared_.segments.wait_for(i).first_tile, words_);
@@ -130,6 +134,8 @@ private:
   storage &shared_;
 };
 
+/// A block of the pipeline: the roles of strategy/pipeline.cuh, and warps that find segments. The
+/// ring of stages has tiles of different segments.
 template <class Problem, class Segments, class Tuning, unsigned Size>
 class segment_pipeline {
   using T = typename Problem::accumulator;
@@ -140,10 +146,15 @@ class segment_pipeline {
   static constexpr look_ahead_tuning tuning = Tuning::value;
   static constexpr int stages = tuning.stages, depth = tuning.depth,
                        rows = shape::tile_rows / tuning.scanning_warps; // of a scanning warp
-  // When a finding warp waits for the copy of a tile, that of the stage's tile before has arrived:
-  // the warp has waited for one that began `in_flight` copies later.
+  // No barrier is a phase behind when a finding warp waits for the copy of tile j. The warp has
+  // waited for that of tile j - finding_warps, which began when the copy `in_flight` tiles before
+  // it had arrived. So the copy of tile j - stages has arrived, too.
   static_assert(stages >= finding_warps + tuning.in_flight, "a barrier could be a phase behind");
-  static_assert(tuning.in_bulk() && tuning.scanning_teams == 1, "this pipeline copies in bulk");
+  static_assert(tuning.in_bulk() && tuning.scanning_teams == 1,
+                "long segments need bulk copies and one scanning team");
+  static_assert(depth < stages && tuning.look_ahead_warps <= stages &&
+                    shape::tile_rows % tuning.scanning_warps == 0,
+                "long segments need a tuning that suits the pipeline of one scan");
   static_assert(ring_of_rounds<T, Size>::keeps_counts_apart(depth),
                 "a counter would count for two checks at once");
 
@@ -190,7 +201,8 @@ public:
   }
 
 private:
-  /// Calls act(problem of the segment, its source, the tile's index in it, its valid items).
+  /// Calls act(problem, source, tile, valid) for tile i: the segment as a problem, the tile's index
+  /// in the segment, and the tile's valid items.
   template <class Act>
   LOOKBACK_DEVICE void with_tile(int i, const found_segment &segment, Act act) const {
     const Problem own =
@@ -222,6 +234,7 @@ private:
     auto &ring = shared_.ring;
     ring_position<stages> at, arriving;
     const auto policy = simt::cache_policy_of(sequence_.count() > tuning.short_column);
+    bool has_written = false; // bytes of misaligned or partial tiles
     for (int i = 0; i < sequence_.count(); ++i, ++at) {
       if (i >= tuning.in_flight) {
         simt::wait(ring.copied[arriving.stage], arriving.phase);
@@ -230,13 +243,16 @@ private:
       if (i >= stages) simt::wait(ring.scanned[at.stage], at.phase ^ 1); // mutant: segment-ring
       with_tile(i, shared_.segments.wait_for(i),
                 [&](const Problem &, const source &from, unsigned tile, int valid) {
+                  if (has_written) simt::fence_before_bulk_copy(); // they may be in this stage
+                  has_written = has_written || !from.aligned() || valid != shape::tile_elements;
                   from.fill(ring.tiles[at.stage], tile, valid, from.plan_of(tile, valid),
                             ring.copied[at.stage], policy);
                 });
     }
   }
 
-  /// As in the pipeline. Any full tile may be followed by others of its segment.
+  /// As look_ahead_scan::publish(), but publishes every full tile: another of its segment may
+  /// follow.
   LOOKBACK_DEVICE void publish() {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
@@ -256,7 +272,7 @@ private:
         words_.publish(sequence_.tile(i), row_prefix[0]);
       if (lane < full_rows) construct(ring.row_prefixes[at.stage][lane], row_prefix[0]);
       simt::arrive(ring.rows_ready[at.stage]);
-      if (publishes) words_.count(i); // late, since it waits for what the thread has written
+      if (publishes) words_.count(i); // last: its release waits for the thread's earlier writes
     }
   }
 
@@ -277,7 +293,7 @@ private:
       }
     }
   }
-  /// Calls act(rows) with the warp's rows of tile i: those of a full and aligned tile, or of any.
+  /// Calls act(rows) with the warp's rows of tile i. Full, aligned tiles have code of their own.
   template <class Act>
   LOOKBACK_DEVICE void with_rows(int i, ring_position<stages> at, Act act) const {
     const int first_row = (simt::warp_index() - first_scanning_warp) * rows;
@@ -358,16 +374,16 @@ LOOKBACK_DEVICE void scan_segments_ahead(
 template <class Problem, class Row>
 inline constexpr bool has_segment_pipeline =
     Row::template segments_ahead<Problem> &&can_look_ahead<Problem>::value &&can_stage<Problem>;
-/// Whether it scans them, which only the device knows: if there are at least `Least` tiles a
-/// segment, on average.
+/// Whether the pipeline scans the long segments: if there are at least `Least` tiles a segment, on
+/// average over all segments. Only the device knows.
 template <unsigned Least>
 LOOKBACK_DEVICE bool segments_go_ahead(const segment_batches &batches, std::int64_t segments) {
   const std::uint64_t tiles = batches.template before_batch<slots_and_tiles::tiles>(batches.count);
   return tiles >= Least * static_cast<std::uint64_t>(segments);
 }
 
-/// `Segments`: a kernel of its own, of which the launcher has to know.
-template <class Problem, class Segments, class Rows>
+/// The kernel's block. The launcher keeps its answers by this type, so every kernel has its own.
+template <class Problem, class Segments, class Rows, unsigned Size>
 struct segment_pipeline_block {
   using rows = Rows;
   template <class Row>
@@ -385,15 +401,17 @@ struct segment_pipeline_block {
       if constexpr (exists)
         return sizeof(segment_pipeline_storage<Problem, tuning>);
       else
-        return std::size_t{1} << 30; // more than any device has, so the launcher refuses the kernel
+        return more_shared_bytes_than_any; // so the launcher refuses the kernel
     }
     static constexpr block_shape shape() { return {threads, bytes(), true}; }
   };
   using here = of<compiled_row<Rows>>;
 };
 
+/// Grid: one block a multiprocessor, at most `participants_at_most`, and at most
+/// ring_of_rounds::blocks_at_most().
 template <class Problem, class Segments, class Rows, unsigned Size>
-LOOKBACK_KERNEL((segment_pipeline_block<Problem, Segments, Rows>::here::threads), 1)
+LOOKBACK_KERNEL((segment_pipeline_block<Problem, Segments, Rows, Size>::here::threads), 1)
 segment_pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                         LOOKBACK_KERNEL_PARAMETER Segments segments,
                         LOOKBACK_KERNEL_PARAMETER segment_batches batches,
@@ -401,7 +419,7 @@ segment_pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                         const roll_call<> roll) {
 #if LOOKBACK_TARGETS_SM_90
   if constexpr (has_segment_pipeline<Problem, compiled_row<Rows>>) {
-    using tuning = typename segment_pipeline_block<Problem, Segments, Rows>::here::tuning;
+    using tuning = typename segment_pipeline_block<Problem, Segments, Rows, Size>::here::tuning;
     with_actual_segments(segments, batches, [&](const auto &actual, const segment_batches &of) {
       if (!segments_go_ahead<compiled_row<Rows>::segment_tiles_ahead>(of, actual.count())) return;
       scan_segments_ahead<Problem, std::decay_t<decltype(actual)>, tuning, Size>(problem, actual,

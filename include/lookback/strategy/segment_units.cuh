@@ -2,7 +2,7 @@
 // Scans of segments in one pass, by work of about the same size, whatever the segments' lengths.
 //
 // Long segments are scanned by tiles (strategy/long_segments.cuh), unless an earlier kernel has
-// scanned them (strategy/segment_pipeline.cuh), the others by units of U slots
+// scanned them (strategy/segment_pipeline.cuh). The others are scanned by units of U slots
 // (strategy/segment_batches.cuh), where U is the number of vectors of a tile. Unit u has the short
 // segments that begin in slots u U to (u + 1) U - 1, and scans them together
 // (tile/packed_segments.cuh). Every block scans tiles and units, but not in turn: so no tile that
@@ -84,7 +84,7 @@ private:
   }
 
   /// A lane's segment, and the slots before its batch, less those before the unit.
-  struct found_segment {
+  struct lane_segment {
     std::int64_t begin;
     std::int64_t at; // index of the first item
     typename Segments::number items;
@@ -95,7 +95,7 @@ private:
     constexpr int at_once = 4;
     for (std::int64_t batch = shared_.first_batch + simt::warp_index(); batch < batches_.count;
          batch += at_once * Warps) {
-      found_segment found[at_once];
+      lane_segment found[at_once];
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
         found[i] = {U, 0, 0};
@@ -121,7 +121,7 @@ private:
 
   /// Notes segment s, one of a batch from slot `batch` of the unit on, if it begins in the unit.
   /// Called by a full warp, with a segment a lane.
-  LOOKBACK_DEVICE void note(std::int64_t s, int batch, const found_segment &found) {
+  LOOKBACK_DEVICE void note(std::int64_t s, int batch, const lane_segment &found) {
     const bool exists = s < segments_.count();
     const int own = exists ? static_cast<int>(parts::slots(found.items)) : 0,
               head = batch + sum_through_lane(own) - own;
@@ -209,17 +209,19 @@ segment_units_kernel(
     LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER Segments segments,
     LOOKBACK_KERNEL_PARAMETER segment_batches batches,
     LOOKBACK_KERNEL_PARAMETER ring_state<typename Problem::accumulator, Section> state,
-    unsigned *const next_unit, const bool has_pipeline) {
+    unsigned *const next_unit, const bool pipeline_launched) {
   using units = typename segment_units_block<Problem, Segments, Rows, Section>::here::units;
   with_actual_segments(segments, batches, [&](const auto &actual, const segment_batches &of) {
     using row = compiled_row<Rows>;
-    const bool goes_ahead = has_segment_pipeline<Problem, row> && has_pipeline &&
+    // As in segment_pipeline_kernel(): one of the two kernels scans the tiles.
+    const bool goes_ahead = has_segment_pipeline<Problem, row> && pipeline_launched &&
                             segments_go_ahead<row::segment_tiles_ahead>(of, actual.count());
     units::run(problem, actual, of, state, next_unit, !goes_ahead);
   });
 }
 
-/// The storage of the units, and that of the pipeline, if its ring has `Ring` > 0 words.
+/// The storage of the units, and that of the pipeline if `Ring` > 0, the words of its ring. All is
+/// cleared, tagged words too: a captured graph repeats its launches with their tags.
 template <class T, unsigned Section, unsigned Ring>
 struct ring_workspace {
   using state_type = ring_state<T, Section>;

@@ -47,6 +47,9 @@ namespace detail {
 
 /// Shared memory in bytes that every kernel may use without opting in to more.
 inline constexpr std::size_t default_shared_bytes = 48 * 1024;
+/// Asked for by kernels that have no code for the device's row of the tuning table: the launcher
+/// refuses them.
+inline constexpr std::size_t more_shared_bytes_than_any = std::size_t{1} << 30;
 
 /// The threads and the shared memory of a block.
 struct block_shape {
