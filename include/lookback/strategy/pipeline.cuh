@@ -371,13 +371,14 @@ private:
     } else {
       const auto own = rows_of<Full, Aligned>(share, sequence_.tile(i), at.stage, lane);
       auto &aggregates = shared_.row_aggregates[at.stage];
+      const early_items<std::decay_t<decltype(own)>> early(own);
       const bool arrives = lane == shape::row_vectors - 1;  // the lane that writes the aggregates
       reduce_rows(own, vectors, aggregates, op_, exchange); // mutant: row-aggregates
       // The first lane has read the key before the warp's rows, which the warp of that key may
       // overwrite with results.
       if constexpr (selects<Problem> || places_runs<Problem>) simt::synchronize_warp();
       if (arrives) simt::arrive(shared_.reduced[at.stage]); // mutant: reduced-arrive
-      gather_results(own, vectors);
+      gather_results(own, vectors, early);
     }
   }
 

@@ -149,8 +149,12 @@ class placed_sums : rows_of_runs<Rows> {
   using base::count, base::E, base::keys;
   using sum = unsigned_sum<T>;
   using shape = typename Rows::shape;
-  using key = typename base::template element<keys>;
   using kept_type = uninitialized_array<Kept, count>;
+
+public:
+  using key = typename base::template element<keys>;
+
+private:
   static constexpr bool even = sizeof(key) == sizeof(sum);
   static constexpr std::size_t pair_alignment = // so that one access has all of an even pair
       even                          ? 2 * sizeof(sum)
@@ -180,8 +184,16 @@ public:
   LOOKBACK_DEVICE unsigned begun() const { return begun_; }
 
   /// Ends the first pass: gathers the beginnings of runs if that is to be done early.
-  LOOKBACK_DEVICE void end_first_pass() const {
-    if (early && begun_ > 0 && has_room()) gather();
+  LOOKBACK_DEVICE void end_first_pass(const lane_vector<key, E> (&firsts)[count]) const {
+    if (early && begun_ > 0 && has_room()) put<true>(firsts, 0);
+  }
+  LOOKBACK_DEVICE static void read_keys(const Rows &rows, lane_vector<key, E> (&firsts)[count]) {
+    LOOKBACK_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const auto vector = rows.read(i, rows.lane_items(i));
+      LOOKBACK_UNROLL
+      for (int k = 0; k < E; ++k) firsts[i].set(k, vector.key_of(k));
+    }
   }
   /// The second pass. `before`: runs that begin to the left of the warp's share. `open`: the sum,
   /// up to the share, of the run that is open where the share begins.
@@ -210,17 +222,23 @@ private:
   /// one before it.
   LOOKBACK_DEVICE void gather() const {
     lane_vector<key, E> firsts[count];
-    read_keys(firsts);
+    read_keys(rows_, firsts);
     put<true>(firsts, 0);
   }
-  LOOKBACK_DEVICE void read_keys(lane_vector<key, E> (&firsts)[count]) const {
-    LOOKBACK_UNROLL
-    for (int i = 0; i < count; ++i) {
-      const auto vector = rows_.read(i, rows_.lane_items(i));
+  /// The values of a lane's vector. Read before others are stored: in between, the compiler would
+  /// read them one by one, each after the last store.
+  class lane_values {
+  public:
+    template <class Vector>
+    LOOKBACK_DEVICE explicit lane_values(const Vector &vector) {
       LOOKBACK_UNROLL
-      for (int k = 0; k < E; ++k) firsts[i].set(k, vector.key_of(k));
+      for (int k = 0; k < E; ++k) values_[k] = vector.value_of(k);
     }
-  }
+    LOOKBACK_DEVICE T value_of(int k) const { return values_[k]; }
+
+  private:
+    T values_[E];
+  };
   /// Calls take(k, before) for every head of a lane's vector, with the sum of the share before it.
   template <class Vector, class Take>
   LOOKBACK_DEVICE void for_heads(const Vector &vector, int i, Take take) const {
@@ -265,11 +283,16 @@ private:
   template <bool All>
   LOOKBACK_DEVICE void put(const lane_vector<key, E> (&firsts)[count], unsigned from) const {
     simt::synchronize_warp(); // every lane has read what is there // mutant: beginnings-reuse
+    const auto read = [&](int i) { return lane_values(rows_.read(i, rows_.lane_items(i))); };
+    uninitialized_array<lane_values, count> values;
+    LOOKBACK_UNROLL
+    for (int i = 0; i < count && All; ++i) construct(values[i], read(i));
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
+      if (!All) construct(values[i], read(i)); // fewer registers, where more wait
       unsigned rank = kept_[i].heads().before() - from;
       beginning *to = room() + static_cast<int>(rank);
-      for_heads(rows_.read(i, rows_.lane_items(i)), i, [&](int k, sum before) {
+      for_heads(values[i], i, [&](int k, sum before) {
         if (All || rank++ < room_items) construct(*to, beginning{firsts[i].get(k), before});
         ++to;
       });
@@ -296,7 +319,7 @@ private:
   /// There are more beginnings than there is room for.
   LOOKBACK_DEVICE sum in_rounds(std::uint64_t before, sum newest) const {
     lane_vector<key, E> firsts[count];
-    read_keys(firsts);
+    read_keys(rows_, firsts);
     for (unsigned from = 0; from < begun_; from += room_items) {
       put<false>(firsts, from);
       const unsigned left = begun_ - from;
@@ -332,11 +355,20 @@ private:
   const unsigned begun_;
 };
 
+template <class Rows>
+struct early_items<Rows, std::enable_if_t<subtracts_sums<typename Rows::problem_type>>> {
+  using placed = placed_sums<Rows, lane_state<typename Rows::problem_type>,
+                             decltype(Rows::problem_type::accumulator::value)>;
+  lane_vector<typename placed::key, Rows::shape::vector_elements> keys[Rows::count];
+
+  LOOKBACK_DEVICE explicit early_items(const Rows &rows) { placed::read_keys(rows, keys); }
+};
 /// Called between the passes, by all lanes of the warp, which have read the keys of its rows.
 template <class Rows, class T, int E, bool Ones, int Count>
 LOOKBACK_DEVICE void gather_results(const Rows &rows,
-                                    const uninitialized_array<kept_sum<T, E, Ones>, Count> &kept) {
-  placed_sums<Rows, kept_sum<T, E, Ones>, T>(rows, kept).end_first_pass();
+                                    const uninitialized_array<kept_sum<T, E, Ones>, Count> &kept,
+                                    const early_items<Rows> &early) {
+  placed_sums<Rows, kept_sum<T, E, Ones>, T>(rows, kept).end_first_pass(early.keys);
 }
 
 /// Places the results of the warp's rows, from the prefix of the tile, from `row_prefix(row)`,

@@ -87,10 +87,16 @@ struct warp_rows {
   }
 };
 
+/// What gather_results() needs of the rows, read before their reduction, which reads it as well: so
+/// it is read once.
+template <class Rows, class = void>
+struct early_items {
+  LOOKBACK_DEVICE explicit early_items(const Rows &) {}
+};
 /// What remains to be done of the first pass over a tile once other warps have its aggregates: for
 /// most problems nothing.
 template <class Rows, class Kept>
-LOOKBACK_DEVICE void gather_results(const Rows &, const Kept &) {}
+LOOKBACK_DEVICE void gather_results(const Rows &, const Kept &, const early_items<Rows> &) {}
 
 /// Writes one aggregate for all rows of the warp: to the place of its last row, and `none` to those
 /// of the rows before it. For scans that need the prefix of the warp's first row only. Called by
