@@ -115,8 +115,7 @@ public:
       return exchange.from(row_prefixes[0], row > 0 ? row - 1 : 0, lane < full_rows);
     };
     const auto scan = [&](const auto &rows_here, bool stores_vectors) {
-      gather_results(rows_here, vector_prefixes,
-                     early_items<std::decay_t<decltype(rows_here)>>(rows_here));
+      gather_results(rows_here, vector_prefixes);
       scan_rows<Carry::is_alone>(rows_here, prefix, row_prefix, vector_prefixes, stores_vectors, op,
                                  exchange);
     };

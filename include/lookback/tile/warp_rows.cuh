@@ -97,6 +97,11 @@ struct early_items {
 /// most problems nothing.
 template <class Rows, class Kept>
 LOOKBACK_DEVICE void gather_results(const Rows &, const Kept &, const early_items<Rows> &) {}
+/// The same, with nothing read early.
+template <class Rows, class Kept>
+LOOKBACK_DEVICE void gather_results(const Rows &rows, const Kept &kept) {
+  gather_results(rows, kept, early_items<Rows>(rows));
+}
 
 /// Writes one aggregate for all rows of the warp: to the place of its last row, and `none` to those
 /// of the rows before it. For scans that need the prefix of the warp's first row only. Called by
