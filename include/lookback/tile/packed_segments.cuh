@@ -159,6 +159,7 @@ private:
 
   /// The first slot from `slot` on in which a segment begins.
   LOOKBACK_DEVICE int segment_start(int slot) const {
+    LOOKBACK_ROLLED
     for (; slot < slots_.end && slot < Slots; slot += simt::warp_threads) {
       const unsigned heads = simt::ballot(slots_.heads[slot + simt::lane_index()] != 0);
       if (heads != 0) return slot + simt::lowest_bit(heads);
