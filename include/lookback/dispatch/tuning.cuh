@@ -299,7 +299,9 @@ struct tuned_on_h200 {
     static constexpr int fit = // 3 KB are left for barriers and alignment
         (shared_bytes - 3 * 1024) /
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
-    static constexpr int stages = fit < tiles_for(12) ? fit : tiles_for(12);
+    // Loads in flight wait in the L1 cache, so their stages leave some of its memory free.
+    static constexpr int wanted_stages = tiles_for(loads ? 9 : 12);
+    static constexpr int stages = fit < wanted_stages ? fit : wanted_stages;
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
     // A block of 20 warps has 96 registers a thread, one of 21 has 80: too few for two passes that
     // place results, and two look-ahead warps keep up with them.
