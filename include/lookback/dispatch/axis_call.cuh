@@ -22,7 +22,7 @@ namespace detail {
 /// lines of at most one row of the tree take one kernel. Longer lines take two: the first one
 /// clears the status words. Units are scanned by warps (strategy/column_warps.cuh) if there are at
 /// least `Waves` for every warp that is resident.
-template <class Rows, int Threads, unsigned Section, unsigned Band, unsigned Waves = 4>
+template <class Rows, int Threads, unsigned Section, unsigned Band, unsigned Waves = 2>
 struct column_strategy {
   /// Scans the lines of `own`, a checked_axis(), by `problem`, or, if `storage` is null, writes to
   /// `bytes` the size of storage that this takes. It neither allocates nor synchronises. Refused
