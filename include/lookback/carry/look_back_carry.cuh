@@ -25,9 +25,12 @@ LOOKBACK_DEVICE T wait_for(const Status &status, std::size_t i) {
 
 /// Reduces, for each of `Window` groups (first, first + step, ...), the aggregates of those of its
 /// tiles that are below `tile`. All lanes get the result; a group without such tiles has none. Lane
-/// l reads tile l of each group. All loads are issued before any result is tested, so that they
-/// share one round trip. For that, none is conditional: lanes without a tile read the last one,
-/// since the compiler would otherwise wait for some of the loads before it issues the others.
+/// l reads tile l of each group. All first loads are issued before any result is tested, so that
+/// they share one round trip. For that, none is conditional: lanes without a tile read the last
+/// one, since the compiler would otherwise wait for some of the loads before it issues the others.
+/// Only what was not ready is read again, since these reads compete with those of the tiles. (H200,
+/// 2^28 i32, instead of reading all again: sums of runs of 7 take 703 us instead of 726, sums by
+/// key 826 instead of 835, misaligned sums 544 instead of 552.)
 template <int Window, class T, class Status, class Operator>
 LOOKBACK_DEVICE void reduce_aggregates(const Status &tile_aggregates, unsigned first, unsigned step,
                                        unsigned tile, uninitialized_array<T, Window> &aggregates,
@@ -37,19 +40,20 @@ LOOKBACK_DEVICE void reduce_aggregates(const Status &tile_aggregates, unsigned f
   };
   const unsigned last = tile > 0 ? tile - 1 : 0;
   typename Status::reading seen[Window];
-  simt::spin_bound bound;
-  for (bool ready = false; !ready;) {
-    LOOKBACK_UNROLL
-    for (int u = 0; u < Window; ++u)
-      seen[u] = tile_aggregates.read(watched(u) < last ? watched(u) : last);
-    ready = true;
+  LOOKBACK_UNROLL
+  for (int u = 0; u < Window; ++u)
+    seen[u] = tile_aggregates.read(watched(u) < last ? watched(u) : last);
+  for (simt::spin_bound bound;; bound.count("aggregates of the tiles from", watched(0))) {
+    bool ready = true;
     LOOKBACK_UNROLL
     for (int u = 0; u < Window; ++u)
       ready = ready && (watched(u) >= tile || seen[u].ready()); // mutant: aggregate-ready
-    if (!ready) bound.count("aggregates of the tiles from", watched(0));
-    ready = simt::all_of_warp(ready);
+    if (simt::all_of_warp(ready)) break;
     // All blocks poll the same few cache lines, which delays the blocks that publish to them.
-    if (!ready) simt::back_off();
+    simt::back_off();
+    LOOKBACK_UNROLL
+    for (int u = 0; u < Window; ++u)
+      if (watched(u) < tile && !seen[u].ready()) seen[u] = tile_aggregates.read(watched(u));
   }
   LOOKBACK_UNROLL
   for (int u = 0; u < Window; ++u)

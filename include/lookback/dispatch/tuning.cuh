@@ -213,7 +213,13 @@ struct tuned_on_h200 {
   ///   6,  8, 16 / 2, 16  16.8   42.6   572     23.8   65.2   857     23.6   62.2   831
   ///   5,  8, 16 / 2, 16  16.5   44.0   573     23.3   63.2   854     24.0   62.2   836
   /// A third look-ahead warp and a depth of 9 made all of them slower: what they read competes with
-  /// the loads.
+  /// the loads. Fewer stages leave memory to the L1 cache, where loads in flight wait, and a
+  /// greater depth hides more of the carry. 2^28, 16 scanning warps, 16 / 2, 16, by stages and
+  /// depth:
+  ///                      12, 5    9, 4    9, 5    9, 6    9, 7   10, 6   10, 7
+  ///   counting             576     626     560     536     555     531     534
+  ///   zip                  886     793     775     778     790     774     778
+  ///   permutation          838     790     776     780     790     774     779
   /// Code for compute_80 with 163 KiB, 9 stages, which warps copy by 16 bytes, by depth, scanning,
   /// look-ahead and copying warps:
   ///                    2^24 i32   2^28 i32   2^28 i8   2^24 f64   2^27 f64
@@ -290,7 +296,7 @@ struct tuned_on_h200 {
     static constexpr bool placing = in_bulk && places_runs<Problem>;
     // (With a stencil, a tile takes twice the time: one team and two look-ahead warps are faster.)
     static constexpr bool selecting = in_bulk && selects<Problem> && staged_arrays<Problem> == 1;
-    static constexpr double wanted_depth = loads     ? 5
+    static constexpr double wanted_depth = loads     ? 6
                                            : placing ? sizeof(lane_state<Problem>) <= 8 ? 8 : 4
                                            : blocked || selecting               ? 8
                                            : !in_bulk || swift || sizeof(T) > 8 ? 6
@@ -300,7 +306,7 @@ struct tuned_on_h200 {
         (shared_bytes - 3 * 1024) /
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     // Loads in flight wait in the L1 cache, so their stages leave some of its memory free.
-    static constexpr int wanted_stages = tiles_for(loads ? 9 : 12);
+    static constexpr int wanted_stages = tiles_for(loads ? 10 : 12);
     static constexpr int stages = fit < wanted_stages ? fit : wanted_stages;
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
     // A block of 20 warps has 96 registers a thread, one of 21 has 80: too few for two passes that
