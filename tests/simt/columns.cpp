@@ -38,6 +38,12 @@ TEST_CASE("columns: sums of 2 bytes") { scan_2_bytes(60, test::some_axis<60000>)
 TEST_CASE("columns: whole strips of 2-byte elements") {
   scan_2_bytes(20, test::some_strips<600000>);
 }
+/// As pairs.
+TEST_CASE("columns: two") {
+  scan_floats(12, test::some_pairs<140000>);
+  scan_2_bytes(8, test::some_pairs<50000>);
+  test::scan_interval_lines<test::interval, test::interval>(20, test::some_pairs<70000>);
+}
 TEST_CASE("columns: 8 bytes") {
   test::scan_interval_lines<test::interval, test::interval>(60, test::some_axis<20000>);
 }

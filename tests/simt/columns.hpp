@@ -76,6 +76,23 @@ lookback::axis some_strips(trial &one, const tree_sizes &size, bool same_pitches
   if (same_pitches) lines.output = lines.input;
   return core::checked_axis(lines);
 }
+/// Two columns of a tile or more, and of at most about `Rows` rows, most of them without gaps.
+template <std::size_t Rows>
+lookback::axis some_pairs(trial &one, const tree_sizes &size, bool same_pitches) {
+  const std::size_t edges[] = {size.tile, 2 * size.tile, 5 * size.tile, size.group,
+                               size.group + size.tile};
+  lookback::axis lines;
+  std::size_t length = 0;
+  do length = edges[one.random() % 5];
+  while (length > Rows);
+  lines.length = static_cast<std::int64_t>(length + one.random() % 3 - 1);
+  lines.inner = 2;
+  lines.reverse = one.random() % 6 == 0;
+  const auto pitch = [&] { return std::int64_t{one.random() % 6 == 0 ? 3 : 2}; };
+  lines.input.length = pitch();
+  lines.output.length = same_pitches ? lines.input.length : pitch();
+  return core::checked_axis(lines);
+}
 /// Rows with gaps of less than `gap` elements.
 inline lookback::axis some_rows_of(trial &one, std::size_t length, std::size_t outer,
                                    std::uint64_t gap, bool same_pitches) {

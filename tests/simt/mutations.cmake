@@ -635,6 +635,11 @@ mutation("a column's status word taken for ready"
 mutation("a group's prefix taken for ready" DELETE column-prefix-found)
 mutation("a column's status word not cleared for the next round" DELETE clear-row)
 mutation("units of columns drawn before their counter is cleared" DELETE column-previous)
+mutation("the second column of pairs combined with the first"
+         VALUE second-column "left.of[1]" "left.of[0]")
+mutation("two columns with gaps taken for pairs" VALUE pair-gaps "own.input.length == 2" "true")
+mutation("two columns from the end scanned as pairs from the beginning"
+         VALUE pair-reverse "!own.reverse" "true")
 mutation("a vector of a short column from the beginning" VALUE short-left "v > 0" "false")
 mutation("another network of a short column" VALUE short-network "1 << s" "1")
 mutation("a vector of a short row from the beginning" VALUE short-before "vector_ > 0" "false")

@@ -42,6 +42,10 @@ TEST_CASE("columns: whole strips") {
 TEST_CASE("columns: whole strips, several tiles") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(1, some_tiles_of_a_strip);
 }
+/// As pairs.
+TEST_CASE("columns: two") {
+  test::scan_interval_lines<narrow_interval, narrow_interval>(6, test::some_pairs<9000>);
+}
 TEST_CASE("columns: short ones, in registers") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(40, test::some_axis<60>);
 }

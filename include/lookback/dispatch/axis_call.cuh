@@ -3,6 +3,8 @@
 // all other lines as columns.
 #pragma once
 
+#include <lookback/core/column_pairs.cuh>
+#include <lookback/dispatch/first_of.cuh>
 #include <lookback/dispatch/segmented_call.cuh>
 #include <lookback/strategy/clear_words.cuh>
 #include <lookback/strategy/column_units.cuh>
@@ -11,6 +13,8 @@
 #include <lookback/strategy/pipeline.cuh>
 #include <lookback/strategy/short_columns.cuh>
 #include <lookback/strategy/short_rows.cuh>
+#include <lookback/strategy/tree_look_back.cuh>
+#include <lookback/strategy/wave.cuh>
 
 #include <algorithm>
 
@@ -21,7 +25,8 @@ namespace detail {
 /// Columns. Lines of a few vectors have a kernel of their own (strategy/short_columns.cuh), and
 /// lines of at most one row of the tree take one kernel. Longer lines take two: the first one
 /// clears the status words. Units are scanned by warps (strategy/column_warps.cuh) if there are at
-/// least `Waves` for every warp that is resident.
+/// least `Waves` for every warp that is resident. Two columns without gaps, of a tile or more, are
+/// scanned as one sequence of pairs (core/column_pairs.cuh).
 template <class Rows, int Threads, unsigned Section, unsigned Band, unsigned Waves = 2>
 struct column_strategy {
   /// Scans the lines of `own`, a checked_axis(), by `problem`, or, if `storage` is null, writes to
@@ -37,6 +42,12 @@ struct column_strategy {
     if constexpr (short_columns<Problem>::vectors > 0) {
       if (own.length <= short_columns<Problem>::length_at_most)
         return scan_short(storage, bytes, problem, own, launch);
+    }
+    if constexpr (column_pairs<Problem>::possible) {
+      using pairs = column_pairs<Problem>;
+      using strategies = first_of<wave<Rows>, tree_look_back<Rows>>;
+      if (pairs::fits(own) && own.length >= Problem::shape::tile_elements)
+        return strategies::scan(storage, bytes, pairs::of(problem), own.length, launch);
     }
     if constexpr (column_warps<Problem>::possible) {
       if constexpr (column_warps<Problem>::may_be_narrow)

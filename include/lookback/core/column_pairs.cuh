@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Two adjacent columns as one sequence of pairs, which any strategy can scan.
+#pragma once
+
+#include <lookback/core/axis.cuh>
+#include <lookback/core/problem.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// A row of two columns.
+template <class T>
+struct column_pair {
+  T of[2]; // (columns)
+};
+/// The tree of pairs is that of each column.
+template <class T>
+struct shaped_by<column_pair<T>> : shaped_by<T> {};
+template <class T>
+struct size_of<column_pair<T>> : size_of<T> {};
+
+/// Combines each column by itself.
+template <class Operator>
+struct on_pairs {
+  Operator op;
+  LOOKBACK_NO_EXECUTION_CHECK
+  template <class T>
+  LOOKBACK_HOST_DEVICE column_pair<T> operator()(const column_pair<T> &left,
+                                                 const column_pair<T> &right) {
+    const T first = static_cast<T>(op(left.of[0], right.of[0]));
+    const T second = static_cast<T>(op(left.of[1], right.of[1])); // mutant: second-column
+    return {{first, second}};
+  }
+};
+
+/// Two columns as a sequence of pairs.
+template <class Problem>
+struct column_pairs {
+  using T = typename Problem::accumulator;
+  using pair = column_pair<T>;
+  /// Memory of accumulators, and pairs that every strategy takes.
+  static constexpr bool possible =
+      std::is_trivially_copyable<T>::value && sizeof(pair) <= 16 &&
+      std::is_convertible<typename Problem::input_type, const T *>::value &&
+      std::is_same<typename Problem::output_type, T *>::value &&
+      std::is_same<typename Problem::stored, T>::value && !Problem::sink_type::needs_item;
+  /// Two columns without gaps, in the order of memory.
+  static bool fits(const axis &own) {
+    const bool no_gaps = own.input.length == 2 && own.output.length == 2; // mutant: pair-gaps
+    return own.outer == 1 && own.inner == 2 && no_gaps && !own.reverse;   // mutant: pair-reverse
+  }
+  /// The problem of their rows.
+  static auto of(const Problem &problem) {
+    const auto initial = initial_of(problem);
+    using sink = dense<pair *>;
+    return scan_problem<Problem::inclusive, pair, const pair *, on_pairs<decltype(Problem::op)>,
+                        std::decay_t<decltype(initial)>, sink>(
+        reinterpret_cast<const pair *>(problem.input), {problem.op}, initial,
+        sink{reinterpret_cast<pair *>(problem.sink.output), {}});
+  }
+
+private:
+  static auto initial_of([[maybe_unused]] const Problem &problem) {
+    if constexpr (Problem::initial_type::exists) {
+      const T value = static_cast<T>(problem.initial.value);
+      return initial_value<pair>{{{value, value}}};
+    } else {
+      return no_initial{};
+    }
+  }
+};
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
