@@ -58,7 +58,8 @@ inline constexpr bool has_short_kernels =
 /// The scanning warps are `scanning_teams` teams, which take turns with the tiles: while one waits
 /// for the steps of its tile, which depend on each other, another has its own tile to work on.
 ///
-/// With `short_code`, tiles that are not aligned and the partial tile share one body of code.
+/// With `short_code`, tiles that are not aligned and the partial tile share one body of code. With
+/// `all_again`, look-ahead warps that wait read all aggregates again.
 ///
 /// Where no bulk copies can fetch the tiles, `loading_warps` warps load them: `loading_teams`
 /// teams, each of which loads every `loading_teams`-th tile, items `loads_at_once` a lane at once.
@@ -66,7 +67,7 @@ struct look_ahead_tuning {
   int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps,
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
                                                loads_at_once = 16, scanning_teams = 1;
-  bool short_code = false;
+  bool short_code = false, all_again = false;
   constexpr int first_scanning_warp() const { return 2 + look_ahead_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }
   constexpr int loading_team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }
@@ -230,7 +231,8 @@ private:
     bool begins = true;
     for (unsigned first = own.goes_on ? own.before / group_tiles : 0;; first += window) {
       uninitialized_array<T, window> aggregates; // (groups)
-      reduce_aggregates(own.words, first, 1, own.tile, aggregates, op, exchange);
+      reduce_aggregates<Tuning::value.all_again>(own.words, first, 1, own.tile, aggregates, op,
+                                                 exchange);
       if (begins) {
         if (waits) simt::wait(shared_.groups_ready[before.stage], before.phase); // mutant: carry
         if (own.goes_on && (Problem::initial_type::exists || first > 0))

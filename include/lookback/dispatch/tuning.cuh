@@ -346,7 +346,8 @@ struct tuned_on_h200 {
                                              loads ? 2 : 1,
                                              loads_at_once,
                                              scanning_teams,
-                                             has_short_kernels<Problem>};
+                                             has_short_kernels<Problem>,
+                                             placing &&staged_arrays<Problem> == 1};
   };
 
   /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements: in segments of
