@@ -106,6 +106,18 @@ def put_at_floor(times, path):
                                   agreements.get(max(cell[2] * BYTES[cell[1]], fewest), 0))
 
 
+def item_targets(times):
+    """The targets of items that cannot be copied in bulk, and of structs."""
+    names = "counting_transform", "zip_transform", "reverse", "permutation"
+    yield Target("sums through iterators, 2^28", 0.93, table.COPY,
+                 [(f"inclusive_sum_{name}", "i32", 1 << 28) for name in names], beside=("cub", ))
+    for size, bound in (12, 0.9), (24, 0.9), (32, 0.85), (64, 0.8):
+        cells = [cell for cell in times if cell[0] == f"inclusive_scan_{size}_bytes"]
+        largest = max((elements for _, _, elements in cells), default=0)
+        yield Target(f"structs of {size} bytes, the largest input", bound, table.COPY,
+                     [cell for cell in cells if cell[2] == largest], beside=("cub", ))
+
+
 def selection_targets():
     """The targets of selections, partitions and what else keeps a part of the items."""
     largest = [cell for cell in SELECTIONS if cell[2] == 1 << 28]
@@ -194,6 +206,7 @@ def targets(times):
     for exponent, bound in (16, 3.5), (20, 3.5), (24, 1.6), (28, 1.3):
         yield Target(f"f32 exclusive sum of 2^{exponent}", bound, "cub_run_to_run",
                      [("exclusive_sum", "f32", 1 << exponent)])
+    yield from item_targets(times)
     yield from selection_targets()
     yield from segment_targets()
 
