@@ -107,7 +107,7 @@ def put_at_floor(times, path):
 
 
 def item_targets(times):
-    """The targets of items that cannot be copied in bulk, and of structs."""
+    """The targets of sums through iterators, and of scans of structs."""
     names = "counting_transform", "zip_transform", "reverse", "permutation"
     yield Target("sums through iterators, 2^28", 0.93, table.COPY,
                  [(f"inclusive_sum_{name}", "i32", 1 << 28) for name in names], beside=("cub", ))

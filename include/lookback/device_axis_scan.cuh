@@ -48,11 +48,12 @@ inline namespace LOOKBACK_ABI {
 ///   trivially copyable, of 1, 2, 4, 8 or 16 bytes, and their results have at most 16 bytes, are
 ///   scanned as by lookback::DeviceSegmentedScan, with up to five kernels. Of these, rows of at
 ///   most one row of the tree take one kernel if they are contiguous, aligned to 16 bytes, and of a
-///   size that is a multiple or a divisor of 16 bytes. Two columns of at least a tile
-///   (tree_shape::tile_elements), without gaps, outer or reverse, whose elements, accumulators and
-///   results have one type of up to 8 bytes, are scanned as by lookback::DeviceScan, whose kernels
-///   of medium lengths wait until the device has room for all of their blocks. Nothing is
-///   allocated, nothing synchronises, and the stream may be captured.
+///   size that is a multiple or a divisor of 16 bytes. Two columns (inner 2, outer 1, no gaps,
+///   not reversed) of more than a tile (tree_shape::tile_elements) are scanned as by
+///   lookback::DeviceScan if input and output are pointers and elements, accumulators and results
+///   have the same type of up to 8 bytes; if all of their tiles fit on the device at once, the
+///   kernel starts only when the device has room for all of its blocks. Nothing is allocated,
+///   nothing synchronises, and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` for negative pitches, for output pitches that do not nest
 ///   (that along the axis must be at least inner, and the outer one at least the span of a line, or
 ///   the same with both exchanged), for lines that span more than 2^63 - 1 elements, and for
@@ -67,8 +68,8 @@ inline namespace LOOKBACK_ABI {
 ///   rows of full tiles without gaps, of at least 16 bytes. For other lines: one for every tile,
 ///   and one for every row of the tree, of these at most about 600,000. For many columns of 4-byte
 ///   elements: two for every tile, and one for every row of the tree, without that limit (1/64 of
-///   the input's size). For two columns that are scanned as by lookback::DeviceScan: a few words
-///   for every tile.
+///   the input's size). For two columns that are scanned as by lookback::DeviceScan:
+///   status words for every tile and for every group of 32.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Lines whose neighbours are not adjacent in memory, in either direction, cost an access to
 ///   memory for every element.

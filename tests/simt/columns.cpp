@@ -15,6 +15,21 @@ struct add_three {
   }
 };
 
+/// An array of derived objects is none of their bases.
+struct base {
+  int value;
+};
+struct derived : base {
+  int more;
+};
+template <class From>
+constexpr bool are_pairs =
+    lookback::detail::column_pairs<decltype(lookback::detail::make_problem<true, base>(
+        std::declval<From>(), std::declval<base *>(), lookback::plus{},
+        lookback::detail::no_initial{}))>::possible;
+static_assert(are_pairs<base *> && are_pairs<const base *> && !are_pairs<const derived *>,
+              "only arrays of accumulators are scanned as pairs");
+
 void scan_floats(std::uint64_t count, test::choose_lines choose) {
   test::scan_lines<float, 32, 16>(
       count, choose, lookback::plus{}, 0.3f, -1.f,
@@ -38,10 +53,12 @@ TEST_CASE("columns: sums of 2 bytes") { scan_2_bytes(60, test::some_axis<60000>)
 TEST_CASE("columns: whole strips of 2-byte elements") {
   scan_2_bytes(20, test::some_strips<600000>);
 }
-/// As pairs.
-TEST_CASE("columns: two") {
+TEST_CASE("columns: two, as pairs") {
   scan_floats(12, test::some_pairs<140000>);
   scan_2_bytes(8, test::some_pairs<50000>);
+  test::scan_lines<std::uint8_t, 32, 16>(
+      4, test::some_pairs<50000>, lookback::plus{}, 3, 7,
+      [](test::trial &one, std::size_t) { return static_cast<std::uint8_t>(one.random()); });
   test::scan_interval_lines<test::interval, test::interval>(20, test::some_pairs<70000>);
 }
 TEST_CASE("columns: 8 bytes") {

@@ -76,7 +76,8 @@ lookback::axis some_strips(trial &one, const tree_sizes &size, bool same_pitches
   if (same_pitches) lines.output = lines.input;
   return core::checked_axis(lines);
 }
-/// Two columns of a tile or more, and of at most about `Rows` rows, most of them without gaps.
+/// Two columns, most of them without gaps and forward, whose length is an edge of the tree or an
+/// element off; of at most `Rows` + 1 rows, where `Rows` is at least a tile.
 template <std::size_t Rows>
 lookback::axis some_pairs(trial &one, const tree_sizes &size, bool same_pitches) {
   const std::size_t edges[] = {size.tile, 2 * size.tile, 5 * size.tile, size.group,

@@ -42,8 +42,7 @@ TEST_CASE("columns: whole strips") {
 TEST_CASE("columns: whole strips, several tiles") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(1, some_tiles_of_a_strip);
 }
-/// As pairs.
-TEST_CASE("columns: two") {
+TEST_CASE("columns: two, as pairs") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(6, test::some_pairs<9000>);
 }
 TEST_CASE("columns: short ones, in registers") {

@@ -59,7 +59,8 @@ inline constexpr bool has_short_kernels =
 /// for the steps of its tile, which depend on each other, another has its own tile to work on.
 ///
 /// With `short_code`, tiles that are not aligned and the partial tile share one body of code. With
-/// `all_again`, look-ahead warps that wait read all aggregates again.
+/// `all_again`, look-ahead warps that wait read all aggregates again, not only those that were not
+/// ready.
 ///
 /// Where no bulk copies can fetch the tiles, `loading_warps` warps load them: `loading_teams`
 /// teams, each of which loads every `loading_teams`-th tile, items `loads_at_once` a lane at once.
@@ -231,8 +232,8 @@ private:
     bool begins = true;
     for (unsigned first = own.goes_on ? own.before / group_tiles : 0;; first += window) {
       uninitialized_array<T, window> aggregates; // (groups)
-      reduce_aggregates<Tuning::value.all_again>(own.words, first, 1, own.tile, aggregates, op,
-                                                 exchange);
+      reduce_aggregates<window, Tuning::value.all_again>(own.words, first, 1, own.tile, aggregates,
+                                                         op, exchange);
       if (begins) {
         if (waits) simt::wait(shared_.groups_ready[before.stage], before.phase); // mutant: carry
         if (own.goes_on && (Problem::initial_type::exists || first > 0))

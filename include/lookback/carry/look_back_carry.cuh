@@ -28,12 +28,17 @@ LOOKBACK_DEVICE T wait_for(const Status &status, std::size_t i) {
 /// l reads tile l of each group. All first loads are issued before any result is tested, so that
 /// they share one round trip. For that, none is conditional: lanes without a tile read the last
 /// one, since the compiler would otherwise wait for some of the loads before it issues the others.
-/// Only what was not ready is read again, since these reads compete with those of the tiles; with
-/// `AllAgain`, and if a status word takes two loads, all is. (H200, 2^28 i32, all and what was not
-/// ready: sums of runs of 7 take 726 and 703 us, sums by key 835 and 826, misaligned sums 552 and
-/// 544; but lengths of runs of 1000 303 and 321, and 2^28 sums of i128 2014 and 2112. The latter
-/// code with the count of polls behind the loads: sums of 2^28 f64 1041 us instead of 1000.)
-template <bool AllAgain, int Window, class T, class Status, class Operator>
+/// Waiting warps read again only the aggregates that were not ready: these reads compete with those
+/// of tiles. With `AllAgain`, or if a status word takes two loads, they read all. Microseconds of
+/// 2^28 items, H200:
+///                             all   not ready
+///   sums of runs of 7         726      703
+///   sums by key               835      826
+///   misaligned sums           552      544
+///   lengths of runs of 1000   303      321
+///   sums of i128             2014     2112
+/// The polls are counted before the reads: behind them, sums of 2^28 f64 took 1041 us, not 1000.
+template <int Window, bool AllAgain = false, class T, class Status, class Operator>
 LOOKBACK_DEVICE void reduce_aggregates(const Status &tile_aggregates, unsigned first, unsigned step,
                                        unsigned tile, uninitialized_array<T, Window> &aggregates,
                                        Operator &op, lane_exchange<T> &exchange) {
@@ -42,7 +47,7 @@ LOOKBACK_DEVICE void reduce_aggregates(const Status &tile_aggregates, unsigned f
   };
   const unsigned last = tile > 0 ? tile - 1 : 0;
   typename Status::reading seen[Window];
-  constexpr bool all_again = AllAgain || sizeof(seen[0]) > 16;
+  constexpr bool all_again = AllAgain || sizeof(typename Status::reading) > 16;
   const auto read_all = [&] {
     LOOKBACK_UNROLL
     for (int u = 0; u < Window; ++u)
@@ -61,9 +66,11 @@ LOOKBACK_DEVICE void reduce_aggregates(const Status &tile_aggregates, unsigned f
     if (!ready) {
       // All blocks poll the same few cache lines, which delays the blocks that publish to them.
       simt::back_off();
-      LOOKBACK_UNROLL
-      for (int u = 0; !all_again && u < Window; ++u)
-        if (watched(u) < tile && !seen[u].ready()) seen[u] = tile_aggregates.read(watched(u));
+      if constexpr (!all_again) {
+        LOOKBACK_UNROLL
+        for (int u = 0; u < Window; ++u)
+          if (watched(u) < tile && !seen[u].ready()) seen[u] = tile_aggregates.read(watched(u));
+      }
     }
   }
   LOOKBACK_UNROLL

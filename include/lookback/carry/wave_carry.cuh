@@ -85,8 +85,7 @@ struct wave_of_blocks {
         simt::be_told<simt::news::complete, Warps + 1>(); // words are clear // mutant: wave-told
       for (unsigned first = warp; first <= group; first += Warps * window) {
         uninitialized_array<T, window> aggregates; // (groups)
-        reduce_aggregates<false>(state_.tile_aggregates, first, Warps, tile_, aggregates, op,
-                                 exchange);
+        reduce_aggregates(state_.tile_aggregates, first, Warps, tile_, aggregates, op, exchange);
         LOOKBACK_UNROLL
         for (int u = 0; u < window; ++u) {
           const unsigned seen = first + u * Warps;

@@ -5,6 +5,8 @@
 #include <lookback/core/axis.cuh>
 #include <lookback/core/problem.cuh>
 
+#include <type_traits>
+
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
@@ -12,9 +14,9 @@ namespace detail {
 /// A row of two columns.
 template <class T>
 struct column_pair {
-  T of[2]; // (columns)
+  T values[2]; // (columns)
 };
-/// The tree of pairs is that of each column.
+/// A pair has the tree shape of its values, so each column keeps its bits.
 template <class T>
 struct shaped_by<column_pair<T>> : shaped_by<T> {};
 template <class T>
@@ -28,8 +30,8 @@ struct on_pairs {
   template <class T>
   LOOKBACK_HOST_DEVICE column_pair<T> operator()(const column_pair<T> &left,
                                                  const column_pair<T> &right) {
-    const T first = static_cast<T>(op(left.of[0], right.of[0]));
-    const T second = static_cast<T>(op(left.of[1], right.of[1])); // mutant: second-column
+    const T first = static_cast<T>(op(left.values[0], right.values[0]));
+    const T second = static_cast<T>(op(left.values[1], right.values[1])); // mutant: second-column
     return {{first, second}};
   }
 };
@@ -38,11 +40,12 @@ struct on_pairs {
 template <class Problem>
 struct column_pairs {
   using T = typename Problem::accumulator;
+  using input = typename Problem::input_type;
   using pair = column_pair<T>;
-  /// Memory of accumulators, and pairs that every strategy takes.
+  /// Input and output are arrays of accumulators, and a status word has room for a pair.
   static constexpr bool possible =
-      std::is_trivially_copyable<T>::value && sizeof(pair) <= 16 &&
-      std::is_convertible<typename Problem::input_type, const T *>::value &&
+      std::is_trivially_copyable<T>::value && sizeof(pair) <= 16 && std::is_pointer<input>::value &&
+      std::is_same<std::remove_cv_t<std::remove_pointer_t<input>>, T>::value &&
       std::is_same<typename Problem::output_type, T *>::value &&
       std::is_same<typename Problem::stored, T>::value && !Problem::sink_type::needs_item;
   /// Two columns without gaps, in the order of memory.
@@ -50,8 +53,8 @@ struct column_pairs {
     const bool no_gaps = own.input.length == 2 && own.output.length == 2; // mutant: pair-gaps
     return own.outer == 1 && own.inner == 2 && no_gaps && !own.reverse;   // mutant: pair-reverse
   }
-  /// The problem of their rows.
-  static auto of(const Problem &problem) {
+  /// The scan of their rows.
+  static auto rows_of(const Problem &problem) {
     const auto initial = initial_of(problem);
     using sink = dense<pair *>;
     return scan_problem<Problem::inclusive, pair, const pair *, on_pairs<decltype(Problem::op)>,

@@ -25,8 +25,8 @@ namespace detail {
 /// Columns. Lines of a few vectors have a kernel of their own (strategy/short_columns.cuh), and
 /// lines of at most one row of the tree take one kernel. Longer lines take two: the first one
 /// clears the status words. Units are scanned by warps (strategy/column_warps.cuh) if there are at
-/// least `Waves` for every warp that is resident. Two columns without gaps, of a tile or more, are
-/// scanned as one sequence of pairs (core/column_pairs.cuh).
+/// least `Waves` for every warp that is resident. Two columns without gaps, of more than a tile,
+/// are scanned as one sequence of pairs (core/column_pairs.cuh).
 template <class Rows, int Threads, unsigned Section, unsigned Band, unsigned Waves = 2>
 struct column_strategy {
   /// Scans the lines of `own`, a checked_axis(), by `problem`, or, if `storage` is null, writes to
@@ -46,8 +46,8 @@ struct column_strategy {
     if constexpr (column_pairs<Problem>::possible) {
       using pairs = column_pairs<Problem>;
       using strategies = first_of<wave<Rows>, tree_look_back<Rows>>;
-      if (pairs::fits(own) && own.length >= Problem::shape::tile_elements)
-        return strategies::scan(storage, bytes, pairs::of(problem), own.length, launch);
+      if (pairs::fits(own) && own.length > Problem::shape::tile_elements)
+        return strategies::scan(storage, bytes, pairs::rows_of(problem), own.length, launch);
     }
     if constexpr (column_warps<Problem>::possible) {
       if constexpr (column_warps<Problem>::may_be_narrow)

@@ -213,9 +213,9 @@ struct tuned_on_h200 {
   ///   6,  8, 16 / 2, 16  16.8   42.6   572     23.8   65.2   857     23.6   62.2   831
   ///   5,  8, 16 / 2, 16  16.5   44.0   573     23.3   63.2   854     24.0   62.2   836
   /// A third look-ahead warp and a depth of 9 made all of them slower: what they read competes with
-  /// the loads. Fewer stages leave memory to the L1 cache, where loads in flight wait, and a
-  /// greater depth hides more of the carry. 2^28, 16 scanning warps, 16 / 2, 16, by stages and
-  /// depth:
+  /// the loads. With fewer stages, the L1 cache has room for more loads in flight, and a greater
+  /// depth hides more of the carry. 2^28 items by stages and depth; 8 scanning warps, 16 loading
+  /// warps in 2 teams, 16 loads at once:
   ///                      12, 5    9, 4    9, 5    9, 6    9, 7   10, 6   10, 7
   ///   counting             576     626     560     536     555     531     534
   ///   zip                  886     793     775     778     790     774     778
@@ -305,7 +305,7 @@ struct tuned_on_h200 {
     static constexpr int fit = // 3 KB are left for barriers and alignment
         (shared_bytes - 3 * 1024) /
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
-    // Loads in flight wait in the L1 cache, so their stages leave some of its memory free.
+    // Where warps load, fewer stages, so that the L1 cache has room for loads in flight.
     static constexpr int wanted_stages = tiles_for(loads ? 10 : 12);
     static constexpr int stages = fit < wanted_stages ? fit : wanted_stages;
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
@@ -322,6 +322,8 @@ struct tuned_on_h200 {
     // the same for any number of rows. (Two words a lane and row leave no registers for this.)
     static constexpr bool in_teams = selecting || placing;
     static constexpr int item_bytes = sizeof(typename Problem::item);
+    // Keys alone: lengths of runs. (carry/look_back_carry.cuh)
+    static constexpr bool lengths = placing && staged_arrays<Problem> == 1;
     // Measured: four teams are slower for small items and for partitions.
     static constexpr bool two_teams = sizeof(lane_state<Problem>) > 4 ||
                                       sizeof(stored) <= 2 || Problem::sink_type::places_rejected;
@@ -347,7 +349,7 @@ struct tuned_on_h200 {
                                              loads_at_once,
                                              scanning_teams,
                                              has_short_kernels<Problem>,
-                                             placing &&staged_arrays<Problem> == 1};
+                                             lengths};
   };
 
   /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements: in segments of
