@@ -225,8 +225,8 @@ private:
     read_keys(rows_, firsts);
     put<true>(firsts, 0);
   }
-  /// The values of a lane's vector. Read before others are stored: in between, the compiler would
-  /// read them one by one, each after the last store.
+  /// The values of a lane's vector, copied before a beginning is stored: the compiler cannot move
+  /// loads across those stores, and would load the values one by one.
   class lane_values {
   public:
     template <class Vector>
@@ -289,7 +289,7 @@ private:
     for (int i = 0; i < count && All; ++i) construct(values[i], read(i));
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
-      if (!All) construct(values[i], read(i)); // fewer registers, where more wait
+      if (!All) construct(values[i], read(i)); // one row at a time, for fewer registers
       unsigned rank = kept_[i].heads().before() - from;
       beginning *to = room() + static_cast<int>(rank);
       for_heads(values[i], i, [&](int k, sum before) {

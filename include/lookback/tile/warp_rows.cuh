@@ -87,8 +87,8 @@ struct warp_rows {
   }
 };
 
-/// What gather_results() needs of the rows, read before their reduction, which reads it as well: so
-/// it is read once.
+/// What gather_results() reads of the rows. Constructed before reduce_rows(), which reads the same
+/// elements, so that the compiler loads them once.
 template <class Rows, class = void>
 struct early_items {
   LOOKBACK_DEVICE explicit early_items(const Rows &) {}
@@ -97,7 +97,7 @@ struct early_items {
 /// most problems nothing.
 template <class Rows, class Kept>
 LOOKBACK_DEVICE void gather_results(const Rows &, const Kept &, const early_items<Rows> &) {}
-/// The same, with nothing read early.
+/// The same for callers that have not read it before the reduction.
 template <class Rows, class Kept>
 LOOKBACK_DEVICE void gather_results(const Rows &rows, const Kept &kept) {
   gather_results(rows, kept, early_items<Rows>(rows));
