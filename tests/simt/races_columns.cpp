@@ -42,8 +42,11 @@ TEST_CASE("columns: whole strips") {
 TEST_CASE("columns: whole strips, several tiles") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(1, some_tiles_of_a_strip);
 }
+/// The columns differ.
 TEST_CASE("columns: two, as pairs") {
-  test::scan_interval_lines<narrow_interval, narrow_interval>(6, test::some_pairs<9000>);
+  test::scan_lines<std::uint32_t, 32, 16>(
+      10, test::some_pairs<9000>, lookback::plus{}, 3, 7,
+      [](test::trial &one, std::size_t) { return static_cast<std::uint32_t>(one.random()); });
 }
 TEST_CASE("columns: short ones, in registers") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(40, test::some_axis<60>);
