@@ -76,8 +76,8 @@ lookback::axis some_strips(trial &one, const tree_sizes &size, bool same_pitches
   if (same_pitches) lines.output = lines.input;
   return core::checked_axis(lines);
 }
-/// Two columns, most of them without gaps and forward, whose length is an edge of the tree or an
-/// element off; of at most `Rows` + 1 rows, where `Rows` is at least a tile.
+/// Two columns, most of them without gaps and forward, whose length is an edge of the tree or up to
+/// two elements more; of at most `Rows` + 2 rows, where `Rows` is at least a tile.
 template <std::size_t Rows>
 lookback::axis some_pairs(trial &one, const tree_sizes &size, bool same_pitches) {
   const std::size_t edges[] = {size.tile, 2 * size.tile, 5 * size.tile, size.group,
@@ -86,10 +86,10 @@ lookback::axis some_pairs(trial &one, const tree_sizes &size, bool same_pitches)
   std::size_t length = 0;
   do length = edges[one.random() % 5];
   while (length > Rows);
-  lines.length = static_cast<std::int64_t>(length + one.random() % 3 - 1);
+  lines.length = static_cast<std::int64_t>(length + one.random() % 3);
   lines.inner = 2;
-  lines.reverse = one.random() % 6 == 0;
-  const auto pitch = [&] { return std::int64_t{one.random() % 6 == 0 ? 3 : 2}; };
+  lines.reverse = one.random() % 4 == 0;
+  const auto pitch = [&] { return std::int64_t{one.random() % 3 == 0 ? 3 : 2}; };
   lines.input.length = pitch();
   lines.output.length = same_pitches ? lines.input.length : pitch();
   return core::checked_axis(lines);

@@ -637,7 +637,8 @@ mutation("a column's status word not cleared for the next round" DELETE clear-ro
 mutation("units of columns drawn before their counter is cleared" DELETE column-previous)
 mutation("the second column of pairs combined with the first"
          VALUE second-column "left.values[1]" "left.values[0]")
-mutation("two columns with gaps taken for pairs" VALUE pair-gaps "own.output.length == 2" "true")
+mutation("two columns with gaps taken for pairs"
+         VALUE pair-gaps "own.input.length == 2 && own.output.length == 2" "true")
 mutation("two columns from the end scanned as pairs from the beginning"
          VALUE pair-reverse "!own.reverse" "true")
 mutation("a vector of a short column from the beginning" VALUE short-left "v > 0" "false")

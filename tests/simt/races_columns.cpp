@@ -45,7 +45,7 @@ TEST_CASE("columns: whole strips, several tiles") {
 /// The columns differ.
 TEST_CASE("columns: two, as pairs") {
   test::scan_lines<std::uint32_t, 32, 16>(
-      10, test::some_pairs<9000>, lookback::plus{}, 3, 7,
+      24, test::some_pairs<9000>, lookback::plus{}, 3, 7,
       [](test::trial &one, std::size_t) { return static_cast<std::uint32_t>(one.random()); });
 }
 TEST_CASE("columns: short ones, in registers") {
