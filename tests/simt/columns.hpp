@@ -76,8 +76,8 @@ lookback::axis some_strips(trial &one, const tree_sizes &size, bool same_pitches
   if (same_pitches) lines.output = lines.input;
   return core::checked_axis(lines);
 }
-/// Two columns, most of them without gaps and forward, whose length is an edge of the tree or up to
-/// two elements more; of at most `Rows` + 2 rows, where `Rows` is at least a tile.
+/// Two columns, about half of them without gaps and forward, whose length is an edge of the tree or
+/// up to two elements more; of at most `Rows` + 2 rows, where `Rows` is at least a tile.
 template <std::size_t Rows>
 lookback::axis some_pairs(trial &one, const tree_sizes &size, bool same_pitches) {
   const std::size_t edges[] = {size.tile, 2 * size.tile, 5 * size.tile, size.group,
