@@ -34,6 +34,7 @@ LINES_SMALL, LINES_TORCH = ("columns of 1M x 2, rows and columns of 4096 x 4096"
                             "lines of arrays, every cell")
 OFFSETS, OFFSETS_SUM = (f"offsets_from_counts, {title}" for title in ("every cell",
                                                                       "beside the sums"))
+ITERATORS, STRUCTS = "sums through iterators, 2^28", "structs of {} bytes, the largest input"
 BY_KEY, WALL = "inclusive_sum_by_key, segments of 7 and 1000, 2^28", "a whole Thrust call, 2^10"
 
 # (call, type, elements, contender): every target is reached. lookback takes 2 microseconds, CUB 8,
@@ -62,6 +63,12 @@ REACHED |= {
 REACHED |= {("offsets_from_counts", "i32", 1 << exponent, contender): us
             for exponent in range(10, 30, 2)
             for contender, us in (("lookback", 2), ("cub", 8), ("cub_new", 9))}
+REACHED |= {(call, kind, 1 << exponent, contender): us for call, kind, exponent in (
+    *((f"inclusive_sum_{name}", "i32", 28)
+      for name in ("counting_transform", "zip_transform", "reverse", "permutation")),
+    *((f"inclusive_scan_{size}_bytes", f"i32x{size // 4}", exponent)
+      for size in (12, 24, 32, 64) for exponent in (22, 24)))
+            for contender, us in (("lookback", 2), ("cub", 8), ("cub_new", 9), ("memcpy", 2))}
 REACHED |= {(f"segmented_sum_{name}", kind, 1 << 27, contender): us for name in (
     "4 16 64 256 1024 4096 65536 1048576 134217728 half_in_one power_law".split())
             for kind in ("i32", "f32", "f64")
@@ -106,7 +113,7 @@ class Targets(unittest.TestCase):
         """`changes` by cell and contender, None for no row; `verdicts` of the missed targets."""
         rows = {key: us for key, us in {**REACHED, **changes}.items() if us is not None}
         status, lines = run(rows, "--strict")
-        self.assertEqual(len(lines), 38)
+        self.assertEqual(len(lines), 43)
         self.assertEqual(
             {title: line[-1] for title, line in lines.items() if line[-1] != "reached"}, verdicts)
         self.assertEqual(status, 1 if verdicts else 0)
@@ -151,6 +158,15 @@ class Targets(unittest.TestCase):
 
         self.expect(cub_takes(3.2, False), {MEAN: "short by 5.9 %"})
         self.expect(cub_takes(3.04, True), {SELECTIONS_MEAN: "short by 5.0 %"})
+
+    def test_missed_by_items(self):
+        self.ours("inclusive_sum_counting_transform", "i32", 28, 2 / 0.93, {})  # at the bound
+        for name in "counting_transform", "zip_transform", "reverse", "permutation":
+            self.ours(f"inclusive_sum_{name}", "i32", 28, 2 / 0.837, {ITERATORS: "short by 10.0 %"})
+        for size, share in (12, 0.81), (24, 0.81), (32, 0.765), (64, 0.72):
+            cell = f"inclusive_scan_{size}_bytes", f"i32x{size // 4}"
+            self.ours(*cell, 24, 2 / share, {STRUCTS.format(size): "short by 10.0 %"})
+            self.ours(*cell, 22, 2 / share, {})  # not the largest input
 
     def test_missed_by_selections(self):
         self.ours("select_if_0", "i64", 20, 8.08, {SELECTIONS: "short by 1.0 %"})
@@ -211,7 +227,7 @@ class Targets(unittest.TestCase):
 
     def test_not_measured(self):
         self.expect({("wall_inclusive_sum", "i32", 1 << 10, "lookback"): None},
-                    {WALL: "not measured", NEW_EVERY_CELL: "not measured: 1 of 636"})
+                    {WALL: "not measured", NEW_EVERY_CELL: "not measured: 1 of 648"})
         self.expect({key: None for key in REACHED if "misaligned" in key[0]},
                     {MISALIGNED: "not measured"})
         newer = {key for key in REACHED if key[3] in ("cub_new", "cub_run_to_run")}
