@@ -27,7 +27,8 @@ SELECTIONS_WIDE, SELECTIONS_I16, SELECTIONS_I8 = (
     for kinds in ("i32, i64", "i16", "i8"))
 SELECTIONS_BY_SEGMENT = "unique, reduce_by_key, run_length_encode, 2^28"
 SELECTIONS_SMALL = "selections of up to 2^18"
-SEGMENTS_I32, SEGMENTS_FLOAT = (f"segments of 16 and more, {kinds}" for kinds in ("i32", "f32, f64"))
+SEGMENTS_I32, SEGMENTS_FLOAT = (
+    f"segments of 16 and more, {kinds}" for kinds in ("i32", "f32, f64"))
 SHORT_I32, SHORT_FLOAT = (f"segments of 4, {kinds}" for kinds in ("i32", "f32, f64"))
 LINES_I32, LINES_FLOAT = (f"lines of large arrays, {kinds}" for kinds in ("i32", "f32, bf16"))
 LINES_SMALL, LINES_TORCH = ("columns of 1M x 2, rows and columns of 4096 x 4096",
