@@ -7,6 +7,7 @@
 #include <lookback/carry/look_back_carry.cuh>
 #include <lookback/core/problem.cuh>
 #include <lookback/tile/early_initial.cuh>
+#include <lookback/tile/padded_tile.cuh>
 #include <lookback/tile/tile_source.cuh>
 
 namespace lookback {
@@ -17,19 +18,18 @@ namespace detail {
 /// scanning warps, its accumulators are trivially copyable and small (8 bytes beside loading warps,
 /// which leave fewer registers), a lane's results are one vector access, if they are stored in
 /// their order, and by key the output is a pointer, so that overlap with the keys can be checked.
-/// (On an H200, structs of 12, 24, 32 and 64 bytes reached 0.57, 0.48, 0.53 and 0.26 of a copy's
-/// bandwidth by the pipeline, and 0.70, 0.59, 0.55 and 0.39 by the look-back: their exchanges
-/// between lanes are more instructions than a few scanning warps have time for.)
+/// Or it scans structs that lanes take by themselves (tile/padded_tile.cuh).
 template <class Problem>
 struct can_look_ahead {
   static constexpr bool value =
+      blocks_structs<Problem>::value ||
       (can_stage<Problem> || can_load<Problem>)&&Problem::shape::tile_rows >= 8 &&
-      std::is_trivially_copyable<typename Problem::accumulator>::value &&
-      sizeof(typename Problem::accumulator) <= (can_stage<Problem> ? 16 : 8) &&
-      (selects<Problem> || Problem::sink_type::scatters ||
-       lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed) &&
-      (!boundary_of<typename Problem::input_type>::exists ||
-       std::is_pointer<typename Problem::output_type>::value);
+          std::is_trivially_copyable<typename Problem::accumulator>::value &&
+          sizeof(typename Problem::accumulator) <= (can_stage<Problem> ? 16 : 8) &&
+          (selects<Problem> || Problem::sink_type::scatters ||
+           lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed) &&
+          (!boundary_of<typename Problem::input_type>::exists ||
+           std::is_pointer<typename Problem::output_type>::value);
 };
 
 /// Whether a problem has shorter kernels, which compile sooner: small and large waves have one
@@ -39,9 +39,9 @@ struct can_look_ahead {
 /// been measured for numbers only: wave_tiles, scan_one_tile.)
 template <class Problem>
 inline constexpr bool has_short_kernels =
-    can_look_ahead<Problem>::value &&std::is_class<typename Problem::item>::value &&
-    !is_sum<Problem> && !boundary_of<typename Problem::input_type>::exists &&
-    !Problem::sink_type::scatters;
+    can_look_ahead<Problem>::value && !blocks_structs<Problem>::value &&
+    std::is_class<typename Problem::item>::value && !is_sum<Problem> &&
+    !boundary_of<typename Problem::input_type>::exists && !Problem::sink_type::scatters;
 
 /// The shape of the pipeline: stages of the ring, copies in flight at once, tiles between a tile's
 /// reduction and its scan (`depth`), and warps of each kind. A tile sequence is short if it has at
