@@ -316,7 +316,7 @@ mutation("release of a cell's flag relaxed"
 mutation("acquire of a cell's flag relaxed" REPLACE flag-acquire "load_acquire" "load_relaxed")
 mutation("flag published before the payload" MOVE flag-release BEFORE payload)
 mutation("the second word of a cell not asked whether it is there"
-         VALUE second-word "seen_[w].high != 0" "true")
+         VALUE second-word "seen_[1].high != 0" "true")
 mutation("only the first word of a wide cell asked whether it is there"
          REPLACE every-word "seen_[w].high" "seen_[0].high")
 mutation("no warp barrier before an exchange" DELETE exchange-reuse)

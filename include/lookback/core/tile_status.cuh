@@ -125,12 +125,14 @@ public:
   class reading {
   public:
     LOOKBACK_HOST_DEVICE_INLINE bool ready() const {
-      if constexpr (!has_pairs) {
+      if constexpr (!has_pairs)
         return seen_[0] >> 32 != 0;
-      } else {
-        bool all = seen_[0].high != 0;
+      else if constexpr (words == 1)
+        return seen_[0].high != 0;
+      else {
+        bool all = seen_[0].high != 0 && seen_[1].high != 0; // mutant: second-word
         LOOKBACK_UNROLL
-        for (int w = 1; w < words; ++w) all = all && seen_[w].high != 0; // mutant: second-word
+        for (int w = 2; w < words; ++w) all = all && seen_[w].high != 0;
         return all;
       }
     }
