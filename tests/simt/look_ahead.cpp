@@ -238,12 +238,14 @@ TEST_CASE("pipeline, teams of scanning warps") {
 /// Teams of one warp, or of two; lanes with whole rows, halves, quarters and eighths of them.
 TEST_CASE("pipeline, structs") {
   structs<test::load_ahead_by<4, 2, 2, 2, 1, 1, 2>, 12>(40, 6);
+  structs<test::look_ahead_by<4, 2, 2, 2, 1, 1, 2, 2>, 12>(40, 6);
   structs<test::load_ahead_by<3, 2, 1, 1, 2, 1>, 12>(40, 6);
   structs<test::load_ahead_by<4, 3, 3, 1, 1, 1, 3>, 20>(40, 9);
   structs<test::load_ahead_by<4, 2, 1, 2, 1, 1>, 24>(40, 34);
   structs<test::load_ahead_by<3, 2, 4, 1, 1, 1, 2>, 32>(40, 9);
-  structs<test::load_ahead_by<3, 1, 2, 1, 1, 1>, 52>(40, 9);
+  structs<test::look_ahead_by<3, 2, 1, 2, 1>, 52>(40, 9);
   structs<test::load_ahead_by<5, 2, 4, 2, 1, 1, 2>, 64>(40, 34);
+  structs<test::look_ahead_by<5, 3, 2, 4, 2, 2, 2, 2>, 64>(40, 34);
 }
 TEST_CASE("pipeline, structs, in the order of the tree") {
   structs_of_floats<test::load_ahead_by<4, 2, 2, 2, 1, 1, 2>, 12>(20, 4);

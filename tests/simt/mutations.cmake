@@ -493,6 +493,8 @@ mutation("the partial tile scanned by every team"
 mutation("unaligned tiles scanned as aligned ones" VALUE fast-tiles "aligned ? full : 0" "full")
 mutation("copies of structs not waited for"
          REPLACE padded-copies "arrive_when_copied" "arrive")
+mutation("bytes of structs not owed to the barrier of their copies"
+         REPLACE padded-bytes "arrive_and_expect(copied, whole)" "arrive(copied)")
 mutation("words of one lane taken for all"
          REPLACE padded-arrive
          "simt::arrive"

@@ -90,6 +90,33 @@ public:
   }
 #endif
 
+#if LOOKBACK_TARGETS_SM_90
+  /// Starts the same copies in bulk, one for each scanning lane. They complete on `copied`. Called
+  /// by one thread, which itself copies what is left of the last 16 bytes.
+  struct plan {
+    unsigned bytes; // of the tile
+  };
+  LOOKBACK_DEVICE static plan plan_of(unsigned, int valid) {
+    return {static_cast<unsigned>(valid) * static_cast<unsigned>(sizeof(T))};
+  }
+  LOOKBACK_DEVICE void fill(unsigned char *stage, unsigned tile, int, const plan &bulk,
+                            simt::barrier &copied, simt::cache_policy policy) const {
+    constexpr unsigned lane_bytes = lane_granules * granule;
+    const auto *from = reinterpret_cast<const unsigned char *>(
+        input_ + static_cast<std::ptrdiff_t>(tile) * shape::tile_elements);
+    const unsigned whole = bulk.bytes / granule * granule;
+    for (unsigned at = whole; at < bulk.bytes; at += 4)
+      simt::store_shared<4>(place_of_word(stage, static_cast<int>(at / 4)),
+                            simt::load_vector<4>(from + at));
+    simt::fence_before_bulk_copy();         // of results, which threads have written to the stage
+    simt::arrive_and_expect(copied, whole); // mutant: padded-bytes
+    LOOKBACK_ROLLED
+    for (unsigned at = 0; at < whole; at += lane_bytes, from += lane_bytes, stage += lane_room)
+      simt::bulk_copy(stage, from, whole - at < lane_bytes ? whole - at : lane_bytes, copied,
+                      policy);
+  }
+#endif
+
 private:
   static constexpr int largest_power = lane_granules & -lane_granules,
                        period = lane_granules / (largest_power < simt::warp_threads
