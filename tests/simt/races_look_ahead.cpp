@@ -136,18 +136,17 @@ TEST_CASE("pipeline, structs") {
 TEST_CASE("the pipeline does not take structs that are not aligned to 16 bytes") {
   namespace core = lookback::detail;
   using T = test::marked_interval<12>;
+  using rows = test::pipeline_rows<test::load_ahead_by<3, 2, 1, 1, 1, 1>>;
   const std::vector<T> elements = test::interval_elements<T, T>(2000);
   std::vector<T> output(elements.size());
-  const auto offered = [&](std::size_t from, std::size_t to) {
-    return test::run_by<
-        core::forced<core::pipeline, test::pipeline_rows<test::load_ahead_by<3, 2, 1, 1, 1, 1>>>>(
+  test::for_each_trial(4, [&](test::trial &one) {
+    const std::size_t from = one.index % 2, to = one.index / 2;
+    const auto outcome = test::run_by<core::forced<core::pipeline, rows>>(
         core::make_problem<true, T>(elements.data() + from, output.data() + to,
                                     test::join_neighbours{}, core::no_initial{}),
-        elements.size() - 1, {});
-  };
-  CHECK(offered(1, 0) == test::outcome::not_supported);
-  CHECK(offered(0, 1) == test::outcome::not_supported);
-  CHECK(offered(0, 0) == test::outcome::launched);
+        elements.size() - 1, one.schedule);
+    REQUIRE(outcome == (from + to == 0 ? test::outcome::launched : test::outcome::not_supported));
+  });
 }
 /// Lanes have runs of a tile, and write what others take to memory.
 TEST_CASE("pipeline, 16-byte sums") {
