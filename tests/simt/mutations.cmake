@@ -502,7 +502,8 @@ mutation("words of one lane taken for all"
 mutation("arrival before every lane has written the aggregate of its row" DELETE blocked-aggregates)
 mutation("structs stored before every lane has put its results" DELETE blocked-results)
 mutation("the prefix of a row taken from its own end" VALUE blocked-row "row() - 1" "row()")
-mutation("the items of earlier lanes of a row left out" DELETE blocked-before)
+mutation("the items of earlier lanes of a row left out"
+         VALUE blocked-before "lane_of_row() == 0" "true")
 mutation("structs that are not aligned taken for aligned ones"
          VALUE struct-alignment "(input | output) % 16 == 0" "true")
 mutation("a phase that does not flip" REPLACE phase ", phase ^= 1" "")

@@ -278,7 +278,7 @@ struct tuned_on_h200 {
   template <class Problem>
   struct pipeline {
     using T = typename Problem::accumulator;
-    static constexpr bool structs = blocks_structs<Problem>::value; // in teams of one warp
+    static constexpr bool structs = blocks_structs<Problem>::value;
     static constexpr bool loads = !can_stage<Problem>, in_bulk = Bulk && !loads && !structs;
     static constexpr int tile = Problem::shape::tile_elements;
     static constexpr int stage = ahead_source<Problem, 1>::bytes;
@@ -315,9 +315,13 @@ struct tuned_on_h200 {
     static constexpr int look_ahead_warps =
         !few && !structs && (swift || blocked || sizeof(T) <= 4) ? 3 : 2;
     static constexpr int long_column_warps = !few && !structs && (swift || blocked) ? 3 : 2;
-    // Of structs, a team is a warp or two. Of 12 warps, threads have 168 registers; of 16, 128.
-    static constexpr int struct_warps = blocks_structs<Problem>::warps == 1 ? 8 : 12,
+    // Of structs, a team is a warp or two. In a block of 12 warps in all, threads have 168
+    // registers; in one of 16, 128. (Chosen so that they hold the items of a lane; not measured.)
+    static constexpr int struct_warps =
+                             blocks_structs<Problem>::warps == 1 || sizeof(T) > 48 ? 8 : 12,
                          struct_teams = struct_warps / blocks_structs<Problem>::warps;
+    // Groups of which a look-ahead warp has room for the status words of all tiles at once.
+    static constexpr int window = sizeof(T) <= 24 ? groups_a_round : sizeof(T) <= 48 ? 3 : 2;
     static constexpr int scanning_warps =
         structs                                                                     ? struct_warps
         : (sizeof(T) <= 8 || placing) && in_bulk && Problem::shape::tile_rows >= 16 ? 16
@@ -352,7 +356,7 @@ struct tuned_on_h200 {
                                              look_ahead_warps,
                                              long_column_warps,
                                              20,
-                                             structs && sizeof(T) > 16 ? 2 : groups_a_round,
+                                             window,
                                              in_bulk   ? 0
                                              : loads   ? 16
                                              : structs ? 1

@@ -65,32 +65,52 @@ public:
                             Operator &op) const {
     uninitialized_array<T, 1> before; // V of the item before the lane's
     if constexpr (row_lanes > 1) construct(before[0], simt::shuffle_up(V[items - 1], 1));
-    if (count_ > 0) {
-      if (row() > 0) prefix.append(op, row_prefixes[row() - 1]); // mutant: blocked-row
-      LOOKBACK_UNROLL_BY(all_groups)
-      for (int g = 0; g < groups; ++g) {
-        group results;
-        if constexpr (Problem::inclusive) results = read_group(g);
-        LOOKBACK_UNROLL
-        for (int k = 0; k < group_items; ++k) {
-          const int i = g * group_items + k;
-          if (i >= count_) break;
-          maybe<T> left = prefix;
-          if (i > 0)
-            left.append(op, V[i - 1]);
-          else if (row_lanes > 1 && lane_of_row() > 0)
-            left.append(op, before[0]); // mutant: blocked-before
-          if constexpr (Problem::inclusive) left.append(op, results.get(k));
-          results.set(k, left.value());
-        }
-        write_group(g, results);
-      }
-    }
+    if (row() > 0 && count_ > 0) prefix.append(op, row_prefixes[row() - 1]); // mutant: blocked-row
+    // Only the first row of all has no prefix. Code of its own for the others has no branches.
+    constexpr bool always = Problem::initial_type::exists;
+    if (always || LOOKBACK_LIKELY(simt::all_of_warp(prefix.exists() || count_ == 0)))
+      scan_items<true>(prefix, V, before[0], op);
+    else
+      scan_items<false>(prefix, V, before[0], op);
     simt::synchronize_warp(); // mutant: blocked-results
     store();
   }
 
 private:
+  /// Puts the results of the lane's items into their places. `before`: V of the item before the
+  /// lane's, if that is in the same row. `HasPrefix`: all lanes have a prefix.
+  template <bool HasPrefix, class Operator>
+  LOOKBACK_DEVICE void scan_items(const maybe<T> &prefix, const prefixes &V, const T &before,
+                                  Operator &op) const {
+    const auto after_prefix = [&](const T &right) {
+      return HasPrefix || prefix.exists() ? static_cast<T>(op(prefix.value(), right)) : right;
+    };
+    const bool begins_row = row_lanes == 1 || lane_of_row() == 0; // mutant: blocked-before
+    LOOKBACK_UNROLL_BY(all_groups)
+    for (int g = 0; g < groups; ++g) {
+      group results;
+      if constexpr (Problem::inclusive) results = read_group(g);
+      LOOKBACK_UNROLL
+      for (int k = 0; k < group_items; ++k) {
+        const int i = g * group_items + k;
+        if (i >= count_) break;
+        if (i == 0 && begins_row) {
+          if constexpr (Problem::inclusive)
+            results.set(k, after_prefix(results.get(k)));
+          else
+            results.set(k, prefix.value());
+        } else {
+          const T left = after_prefix(i > 0 ? V[i - 1] : before);
+          if constexpr (Problem::inclusive)
+            results.set(k, static_cast<T>(op(left, results.get(k))));
+          else
+            results.set(k, left);
+        }
+      }
+      write_group(g, results);
+    }
+  }
+
   /// Consecutive items as the granules that they take.
   struct group {
     simt::vector_words<granule> granules[granules_a_group];

@@ -57,11 +57,11 @@ public:
   LOOKBACK_DEVICE static unsigned char *place(unsigned char *stage, int k) {
     const int i = k % period * simt::warp_threads + simt::lane_index();
     constexpr int rooms = period * simt::warp_threads / lane_granules; // of `period` steps
-    return stage + k / period * (rooms * lane_room) + (i + i / lane_granules) * granule;
+    return stage + k / period * (rooms * lane_room) + (i + i / lane_granules * padding) * granule;
   }
   /// Where word `i` of the tile is.
   LOOKBACK_DEVICE static unsigned char *place_of_word(unsigned char *stage, int i) {
-    return stage + i * 4 + i / (lane_granules * granule / 4) * granule;
+    return stage + i * 4 + i / (lane_granules * granule / 4) * (padding * granule);
   }
 
 #if LOOKBACK_TARGETS_SM_80
@@ -118,6 +118,7 @@ public:
 #endif
 
 private:
+  static constexpr int padding = lane_room / granule - lane_granules; // granules a lane
   static constexpr int largest_power = lane_granules & -lane_granules,
                        period = lane_granules / (largest_power < simt::warp_threads
                                                      ? largest_power
