@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Structs in the pipeline (strategy/pipeline.cuh): a warp or two scan a tile, and a lane consecutive
-// items of a row. Their part of the row's network is in
-// the registers of one lane, so lanes exchange few values, or none if a lane has a whole row.
-// Lanes with an item each would exchange five values a row: more instructions than a
-// multiprocessor has time for.
+// items of a row, in registers. So most steps of the row's network are within a lane. Lanes with an
+// item each exchange five values a row and item, for which a multiprocessor has no time; here a lane
+// with a whole row (12 bytes) exchanges none, one with half a row (20 to 32 bytes) two an item, and
+// one with an eighth (64 bytes) four.
 #pragma once
 
 #include <lookback/block/warp_shuffle.cuh>
@@ -13,14 +13,14 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// The items of a lane of warp `warp` of tile `tile`, which is in `stage` and has `valid` valid items. `Full`: the
-/// tile is full. If it is not, loops are not unrolled, and the items wait in local memory: few
-/// tiles are partial, and their code is short.
+/// The items of a lane of warp `warp` of a tile's team. The tile is `tile`; it is in `stage`, and
+/// has `valid` valid items. `Full`: the tile is full. If it is not, loops are not unrolled, and the
+/// items wait in local memory: few tiles are partial, and their code is short.
 template <class Problem, bool Full>
 class blocked_rows {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
-  using padded = padded_tile<Problem, 1>;
+  using padded = padded_tile<Problem, 1>; // places do not depend on the number of copying warps
   static constexpr int size = static_cast<int>(sizeof(T)), granule = padded::granule;
   static constexpr int items = padded::lane_items, row_lanes = shape::row_vectors / items;
   // The fewest items that take whole granules.
@@ -78,7 +78,8 @@ public:
 
 private:
   /// Puts the results of the lane's items into their places. `before`: V of the item before the
-  /// lane's, if that is in the same row. `HasPrefix`: all lanes have a prefix.
+  /// lane's, if that is in the same row. `HasPrefix`: all lanes have a prefix. (What is put there
+  /// for items that are not valid is not stored.)
   template <bool HasPrefix, class Operator>
   LOOKBACK_DEVICE void scan_items(const maybe<T> &prefix, const prefixes &V, const T &before,
                                   Operator &op) const {

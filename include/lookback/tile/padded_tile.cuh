@@ -13,9 +13,11 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Whether an array of structs of 12 to 64 bytes is scanned to another. A lane then scans
-/// consecutive items of a row by itself (tile/blocked_rows.cuh). Structs of 16 bytes are vectors of
-/// the tree like those of numbers, and are moved and scanned as these are.
+/// Whether an array of structs of 12 to 64 bytes, a multiple of 4 but not 16, is scanned to another:
+/// forward, not by key, without a total, and as many as the host says. A lane then scans consecutive
+/// items of a row (tile/blocked_rows.cuh). Whether the arrays are aligned to 16 bytes, only the call
+/// knows (strategy/pipeline.cuh). Structs of 16 bytes are vectors of the tree like those of numbers,
+/// and are moved and scanned as these are.
 template <class Problem>
 struct blocks_structs {
   using T = typename Problem::accumulator;
@@ -28,7 +30,7 @@ struct blocks_structs {
                                 std::is_trivially_copyable<T>::value && alignof(T) <= 16 &&
                                 sizeof(T) % 4 == 0 && sizeof(T) > 8 && sizeof(T) <= 64 &&
                                 sizeof(T) != 16;
-  /// Warps that scan a tile: more where the items of a lane would take too many registers.
+  /// Warps that scan a tile. The items of a lane take at most 96 registers.
   static constexpr int warps = sizeof(T) * Problem::shape::tile_rows <= 384 ? 1 : 2;
 };
 
@@ -44,7 +46,7 @@ public:
   static constexpr int lane_items = shape::tile_elements / scanning_lanes;
   static constexpr int lane_granules = lane_items * static_cast<int>(sizeof(T)) / granule;
   static constexpr int lane_room = (lane_granules + 1) * granule;              // bytes
-  static constexpr int steps = blocks_structs<Problem>::warps * lane_granules; // of a warp
+  static constexpr int steps = blocks_structs<Problem>::warps * lane_granules; // if one warp copies
   static constexpr unsigned bytes = scanning_lanes * lane_room;
   static_assert(shape::vector_elements == 1 && shape::row_elements == simt::warp_threads,
                 "a vector of the tree must be one item");
