@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Structs in the pipeline (strategy/pipeline.cuh): a warp or two scan a tile, and a lane consecutive
-// items of a row, in registers. So most steps of the row's network are within a lane. Lanes with an
-// item each exchange five values a row and item, for which a multiprocessor has no time; here a lane
-// with a whole row (12 bytes) exchanges none, one with half a row (20 to 32 bytes) two an item, and
-// one with an eighth (64 bytes) four.
+// Structs in the pipeline (strategy/pipeline.cuh): a warp or two scan a tile, and a lane
+// consecutive items of a row, in registers. So most steps of the row's network are within a lane.
+// Lanes with an item of every row exchange five values an item, for which a multiprocessor has no
+// time. Here they exchange none if a lane has a whole row (12 bytes), two for structs of 24 bytes,
+// four for 64.
 #pragma once
 
 #include <lookback/block/warp_shuffle.cuh>

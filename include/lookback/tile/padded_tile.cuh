@@ -13,11 +13,11 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Whether an array of structs of 12 to 64 bytes, a multiple of 4 but not 16, is scanned to another:
-/// forward, not by key, without a total, and as many as the host says. A lane then scans consecutive
-/// items of a row (tile/blocked_rows.cuh). Whether the arrays are aligned to 16 bytes, only the call
-/// knows (strategy/pipeline.cuh). Structs of 16 bytes are vectors of the tree like those of numbers,
-/// and are moved and scanned as these are.
+/// Whether an array of structs of 12 to 64 bytes, a multiple of 4 but not 16, is scanned to
+/// another: forward, not by key, without a total, and as many as the host says. A lane then scans
+/// consecutive items of a row (tile/blocked_rows.cuh). Whether the arrays are aligned to 16 bytes,
+/// only the call knows (strategy/pipeline.cuh). Structs of 16 bytes are vectors of the tree like
+/// those of numbers, and are moved and scanned as these are.
 template <class Problem>
 struct blocks_structs {
   using T = typename Problem::accumulator;
