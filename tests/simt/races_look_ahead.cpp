@@ -50,6 +50,27 @@ void intervals_anywhere() {
   });
 }
 
+/// Structs, also in place.
+template <class Tuning, std::size_t Bytes>
+void structs() {
+  using T = test::marked_interval<Bytes>;
+  const test::tree_sizes size(Bytes, Bytes);
+  const auto elements = test::interval_elements<T, T>(8 * size.tile);
+  const auto expected = test::interval_results<T>(1, 2);
+  test::for_each_trial(20, [&](test::trial &one) {
+    const std::size_t n = test::pick_size(one, size, elements.size(), size.tile + 1);
+    std::vector<T> output(elements.begin(), elements.begin() + n);
+    // In place, a block that then takes no part may copy in bulk what another overwrites.
+    const bool in_place = !Tuning::value.in_bulk() && one.random() % 2 == 0;
+    const T *const from = in_place ? output.data() : elements.data();
+    test::scan_ahead<Tuning>(
+        lookback::detail::make_problem<true, T>(from, output.data(), test::join_neighbours{},
+                                                lookback::detail::no_initial{}),
+        n, 1 + one.random() % 3, one.schedule);
+    REQUIRE_EQ(test::first_difference(output, expected(n, Bytes)), test::nowhere);
+  });
+}
+
 } // namespace
 
 TEST_CASE("pipeline, 16-byte elements") { pipeline<true>(lookback::detail::no_initial{}, {1, 2}); }
@@ -105,6 +126,27 @@ TEST_CASE("pipeline, bytes that warps copy") {
 }
 TEST_CASE("pipeline, one body of code for partial and for unaligned tiles") {
   intervals_anywhere<test::look_ahead_by<3, 2, 2, 4, 1, 1, 2, 1, true>>();
+}
+/// One warp scans a tile and loads it, or two.
+TEST_CASE("pipeline, structs") {
+  structs<test::load_ahead_by<4, 2, 2, 1, 1, 1, 2>, 12>();
+  structs<test::load_ahead_by<3, 2, 4, 2, 2, 1, 2>, 64>();
+  structs<test::look_ahead_by<4, 2, 2, 2, 1, 1, 2, 2>, 12>();
+}
+TEST_CASE("the pipeline does not take structs that are not aligned to 16 bytes") {
+  namespace core = lookback::detail;
+  using T = test::marked_interval<12>;
+  using rows = test::pipeline_rows<test::load_ahead_by<3, 2, 1, 1, 1, 1>>;
+  const std::vector<T> elements = test::interval_elements<T, T>(2000);
+  std::vector<T> output(elements.size());
+  test::for_each_trial(4, [&](test::trial &one) {
+    const std::size_t from = one.index % 2, to = one.index / 2;
+    const auto outcome = test::run_by<core::forced<core::pipeline, rows>>(
+        core::make_problem<true, T>(elements.data() + from, output.data() + to,
+                                    test::join_neighbours{}, core::no_initial{}),
+        elements.size() - 1, one.schedule);
+    REQUIRE(outcome == (from + to == 0 ? test::outcome::launched : test::outcome::not_supported));
+  });
 }
 /// Lanes have runs of a tile, and write what others take to memory.
 TEST_CASE("pipeline, 16-byte sums") {

@@ -252,10 +252,12 @@ struct look_ahead_by {
   static constexpr bool fits = true;
 };
 /// The same where warps load the items: `Teams` teams of `Warps` warps together.
-template <int Stages, int Depth, int ScanningWarps, int LookAheadWarps, int Warps, int Teams>
+template <int Stages, int Depth, int ScanningWarps, int LookAheadWarps, int Warps, int Teams,
+          int ScanningTeams = 1>
 struct load_ahead_by {
   static constexpr core::look_ahead_tuning value{
-      Stages, 1, 1, Depth, ScanningWarps, LookAheadWarps, LookAheadWarps, 3, 6, Warps, Teams, 4};
+      Stages, 1,     1,     Depth, ScanningWarps, LookAheadWarps, LookAheadWarps, 3,
+      6,      Warps, Teams, 4,     ScanningTeams};
   static constexpr bool fits = true;
 };
 template <class Tuning>

@@ -7,6 +7,7 @@
 #include <lookback/carry/look_back_carry.cuh>
 #include <lookback/core/problem.cuh>
 #include <lookback/tile/early_initial.cuh>
+#include <lookback/tile/padded_tile.cuh>
 #include <lookback/tile/tile_source.cuh>
 
 namespace lookback {
@@ -17,19 +18,18 @@ namespace detail {
 /// scanning warps, its accumulators are trivially copyable and small (8 bytes beside loading warps,
 /// which leave fewer registers), a lane's results are one vector access, if they are stored in
 /// their order, and by key the output is a pointer, so that overlap with the keys can be checked.
-/// (On an H200, structs of 12, 24, 32 and 64 bytes reached 0.57, 0.48, 0.53 and 0.26 of a copy's
-/// bandwidth by the pipeline, and 0.70, 0.59, 0.55 and 0.39 by the look-back: their exchanges
-/// between lanes are more instructions than a few scanning warps have time for.)
+/// Or it scans structs that lanes take by themselves (tile/padded_tile.cuh).
 template <class Problem>
 struct can_look_ahead {
   static constexpr bool value =
+      blocks_structs<Problem>::value ||
       (can_stage<Problem> || can_load<Problem>)&&Problem::shape::tile_rows >= 8 &&
-      std::is_trivially_copyable<typename Problem::accumulator>::value &&
-      sizeof(typename Problem::accumulator) <= (can_stage<Problem> ? 16 : 8) &&
-      (selects<Problem> || Problem::sink_type::scatters ||
-       lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed) &&
-      (!boundary_of<typename Problem::input_type>::exists ||
-       std::is_pointer<typename Problem::output_type>::value);
+          std::is_trivially_copyable<typename Problem::accumulator>::value &&
+          sizeof(typename Problem::accumulator) <= (can_stage<Problem> ? 16 : 8) &&
+          (selects<Problem> || Problem::sink_type::scatters ||
+           lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed) &&
+          (!boundary_of<typename Problem::input_type>::exists ||
+           std::is_pointer<typename Problem::output_type>::value);
 };
 
 /// Whether a problem has shorter kernels, which compile sooner: small and large waves have one
@@ -39,9 +39,9 @@ struct can_look_ahead {
 /// been measured for numbers only: wave_tiles, scan_one_tile.)
 template <class Problem>
 inline constexpr bool has_short_kernels =
-    can_look_ahead<Problem>::value &&std::is_class<typename Problem::item>::value &&
-    !is_sum<Problem> && !boundary_of<typename Problem::input_type>::exists &&
-    !Problem::sink_type::scatters;
+    can_look_ahead<Problem>::value && !blocks_structs<Problem>::value &&
+    std::is_class<typename Problem::item>::value && !is_sum<Problem> &&
+    !boundary_of<typename Problem::input_type>::exists && !Problem::sink_type::scatters;
 
 /// The shape of the pipeline: stages of the ring, copies in flight at once, tiles between a tile's
 /// reduction and its scan (`depth`), and warps of each kind. A tile sequence is short if it has at
@@ -169,6 +169,8 @@ class look_ahead {
   using T = typename Problem::accumulator;
   static constexpr int stages = Tuning::value.stages, group_tiles = Problem::shape::group_tiles;
   static constexpr int window = Tuning::value.window; // groups read at once
+  static constexpr bool is_wide = sizeof(T) > 16;
+  static constexpr int at_once = is_wide ? simt::warp_threads / window * window : window;
   using position = ring_position<stages>;
 
 public:
@@ -230,10 +232,14 @@ private:
     before.advance(-1);
     const unsigned group = own.tile / group_tiles;
     bool begins = true;
-    for (unsigned first = own.goes_on ? own.before / group_tiles : 0;; first += window) {
-      uninitialized_array<T, window> aggregates; // (groups)
-      reduce_aggregates<window, Tuning::value.all_again>(own.words, first, 1, own.tile, aggregates,
-                                                         op, exchange);
+    for (unsigned first = own.goes_on ? own.before / group_tiles : 0;; first += at_once) {
+      uninitialized_array<T, is_wide ? 1 : window>
+          aggregates; // (groups), or that of a lane's group
+      if constexpr (is_wide)
+        reduce_wide(own, first, aggregates, op, exchange);
+      else
+        reduce_aggregates<window, Tuning::value.all_again>(own.words, first, 1, own.tile,
+                                                           aggregates, op, exchange);
       if (begins) {
         if (waits) simt::wait(shared_.groups_ready[before.stage], before.phase); // mutant: carry
         if (own.goes_on && (Problem::initial_type::exists || first > 0))
@@ -242,12 +248,37 @@ private:
           if (!own.goes_on) left.set(initial_of(problem_, early_initial));
         begins = false;
       }
-      LOOKBACK_UNROLL
-      for (int u = 0; u < window; ++u) {
-        if (first + u < group) left.append(op, aggregates[u]);
-        if (first + u == group) construct(within[0], aggregates[u]);
+      if constexpr (is_wide) {
+        for (int u = 0; u < at_once && first + u <= group; ++u) {
+          const T aggregate = exchange.from(aggregates[0], u, true);
+          if (first + u < group) left.append(op, aggregate);
+          if (first + u == group) construct(within[0], aggregate);
+        }
+      } else {
+        LOOKBACK_UNROLL
+        for (int u = 0; u < window; ++u) {
+          if (first + u < group) left.append(op, aggregates[u]);
+          if (first + u == group) construct(within[0], aggregates[u]);
+        }
       }
-      if (group - first < window) break;
+      if (group - first < at_once) break;
+    }
+  }
+  /// Of wide values, the aggregates of few groups fit into registers at once. They stay in the
+  /// lanes, that of group first + l in lane l, until the warp has read all that it needs, and only
+  /// then waits for the warp of the previous tile.
+  template <class Own, class Operator>
+  LOOKBACK_DEVICE void reduce_wide(const Own &own, unsigned first,
+                                   uninitialized_array<T, 1> &of_lane, Operator &op,
+                                   lane_exchange<T> &exchange) const {
+    const int lane = simt::lane_index();
+    for (int r = 0; r < at_once && first + r <= own.tile / group_tiles; r += window) {
+      uninitialized_array<T, window> aggregates; // (groups)
+      reduce_aggregates<window, Tuning::value.all_again>(own.words, first + r, 1, own.tile,
+                                                         aggregates, op, exchange);
+      LOOKBACK_UNROLL
+      for (int u = 0; u < window; ++u)
+        if (lane == r + u) construct(of_lane[0], aggregates[u]);
     }
   }
 

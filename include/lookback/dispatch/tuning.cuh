@@ -278,10 +278,10 @@ struct tuned_on_h200 {
   template <class Problem>
   struct pipeline {
     using T = typename Problem::accumulator;
-    static constexpr bool loads = !can_stage<Problem>, in_bulk = Bulk && !loads;
+    static constexpr bool structs = blocks_structs<Problem>::value;
+    static constexpr bool loads = !can_stage<Problem>, in_bulk = Bulk && !loads && !structs;
     static constexpr int tile = Problem::shape::tile_elements;
-    static constexpr int stage =
-        std::conditional_t<loads, item_tile<Problem, 1>, staged_tile<Problem, 8, true>>::bytes;
+    static constexpr int stage = ahead_source<Problem, 1>::bytes;
     // Bytes that a tile reads and writes, relative to a tile of 4-byte elements. Numbers of tiles
     // were measured for those; tiles_for() scales them so that they stand for the same time.
     using stored = typename Problem::stored;
@@ -312,10 +312,20 @@ struct tuned_on_h200 {
     // A block of 20 warps has 96 registers a thread, one of 21 has 80: too few for two passes that
     // place results, and two look-ahead warps keep up with them.
     static constexpr bool few = loads || placing || selects<Problem>;
-    static constexpr int look_ahead_warps = !few && (swift || blocked || sizeof(T) <= 4) ? 3 : 2;
-    static constexpr int long_column_warps = !few && (swift || blocked) ? 3 : 2;
+    static constexpr int look_ahead_warps =
+        !few && !structs && (swift || blocked || sizeof(T) <= 4) ? 3 : 2;
+    static constexpr int long_column_warps = !few && !structs && (swift || blocked) ? 3 : 2;
+    // Of structs, a team is a warp or two. In a block of 12 warps in all, threads have 168
+    // registers; in one of 16, 128. (Chosen so that they hold the items of a lane; not measured.)
+    static constexpr int struct_warps =
+                             blocks_structs<Problem>::warps == 1 || sizeof(T) > 48 ? 8 : 12,
+                         struct_teams = struct_warps / blocks_structs<Problem>::warps;
+    // Groups of which a look-ahead warp has room for the status words of all tiles at once.
+    static constexpr int window = sizeof(T) <= 24 ? groups_a_round : sizeof(T) <= 48 ? 3 : 2;
     static constexpr int scanning_warps =
-        (sizeof(T) <= 8 || placing) && in_bulk && Problem::shape::tile_rows >= 16 ? 16 : 8;
+        structs                                                                     ? struct_warps
+        : (sizeof(T) <= 8 || placing) && in_bulk && Problem::shape::tile_rows >= 16 ? 16
+                                                                                    : 8;
     static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled
     // A selection reads the items of a tile twice, with little to compute or to write in between,
     // so the latency of its steps counts; and the more rows a warp has, the less the work that is
@@ -327,9 +337,14 @@ struct tuned_on_h200 {
     // Measured: four teams are slower for small items and for partitions.
     static constexpr bool two_teams = sizeof(lane_state<Problem>) > 4 ||
                                       sizeof(stored) <= 2 || Problem::sink_type::places_rejected;
-    static constexpr int scanning_teams = !in_teams ? 1 : two_teams ? 2 : 4;
+    static constexpr int scanning_teams = structs     ? struct_teams
+                                          : !in_teams ? 1
+                                          : two_teams ? 2
+                                                      : 4;
     static constexpr int depth_at_most = stages - spare;
-    static constexpr int wanted = loads && sizeof(T) > 4 ? 5 : tiles_for(wanted_depth);
+    static constexpr int wanted = structs                  ? struct_teams
+                                  : loads && sizeof(T) > 4 ? 5
+                                                           : tiles_for(wanted_depth);
     static constexpr int depth =
         (wanted < depth_at_most ? wanted : depth_at_most) / scanning_teams * scanning_teams;
     static constexpr int loads_at_once = item_bytes <= 4 ? 16 : item_bytes <= 8 ? 8 : 4;
@@ -341,10 +356,11 @@ struct tuned_on_h200 {
                                              look_ahead_warps,
                                              long_column_warps,
                                              20,
-                                             groups_a_round,
-                                             in_bulk ? 0
-                                             : loads ? 16
-                                                     : 2,
+                                             window,
+                                             in_bulk   ? 0
+                                             : loads   ? 16
+                                             : structs ? 1
+                                                       : 2,
                                              loads ? 2 : 1,
                                              loads_at_once,
                                              scanning_teams,

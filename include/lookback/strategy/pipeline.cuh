@@ -31,6 +31,7 @@
 #include <lookback/core/standard.cuh>
 #include <lookback/strategy/clear_words.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
+#include <lookback/tile/blocked_rows.cuh>
 #include <lookback/tile/blocked_tile.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/run_sums.cuh>
@@ -41,13 +42,15 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Tiles in a stage: as bytes, which bulk copies fetch or a team of warps copies, or as items,
-/// which a team of warps loads.
+/// A tile in a stage: as bytes, which bulk copies fetch or a team of `Warps` warps copies, or as
+/// items, which a team of warps loads.
+template <class Problem, int Warps>
+using ahead_source =
+    std::conditional_t<blocks_structs<Problem>::value, padded_tile<Problem, Warps>,
+                       std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps, true>,
+                                          item_tile<Problem, Warps>>>;
 template <class Problem, class Tuning>
-using look_ahead_source =
-    std::conditional_t<can_stage<Problem>,
-                       staged_tile<Problem, Tuning::value.loading_team_warps(), true>,
-                       item_tile<Problem, Tuning::value.loading_team_warps()>>;
+using look_ahead_source = ahead_source<Problem, Tuning::value.loading_team_warps()>;
 
 /// The shared memory of a block: the ring of stages. Each barrier completes a phase when its step
 /// is done for the tile in its stage.
@@ -147,6 +150,8 @@ class look_ahead_scan {
   // 16-byte integers are summed as blocked items: one aggregate a lane and one a warp, instead of
   // one a row.
   static constexpr bool blocked = adds_blocked<Problem>;
+  // A lane scans consecutive structs.
+  static constexpr bool structs = blocks_structs<Problem>::value;
   static constexpr int kept = blocked ? 1 : rows,
                        aggregates_a_tile = blocked ? scanning_warps : shape::tile_rows;
   static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
@@ -156,6 +161,8 @@ class look_ahead_scan {
                 "all teams must have the same number of warps, and of tiles between two passes");
   static_assert(shape::tile_rows % scanning_warps == 0,
                 "all scanning warps must have the same number of rows");
+  static_assert(!structs || scanning_warps == blocks_structs<Problem>::warps,
+                "a team must have as many warps as scan a tile of structs");
   static_assert(loading_teams <= stages, "every loading team needs a stage of its own");
   static_assert(tuning.look_ahead_warps <= stages,
                 "every look-ahead warp needs a stage of its own");
@@ -349,6 +356,11 @@ private:
     return blocked_tile<Problem, look_ahead_source<Problem, Tuning>, scanning_warps, Full>(
         problem_, source_, shared_.tiles[stage], tile, valid_of(tile).of_tile, scanning_warp());
   }
+  template <bool Full>
+  LOOKBACK_DEVICE auto blocked_rows_of(unsigned tile, int stage) {
+    return blocked_rows<Problem, Full>(problem_, shared_.tiles[stage], tile, valid_of(tile).of_tile,
+                                       scanning_warp());
+  }
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE auto rows_of(const warp_share &share, unsigned tile, int stage, int lane) {
     return warp_rows<Problem, look_ahead_source<Problem, Tuning>, rows, Full, Aligned>(
@@ -368,6 +380,11 @@ private:
       auto &aggregates = shared_.row_aggregates[at.stage];
       construct(aggregates[scanning_warp()], vectors[0]); // mutant: warp-aggregate
       simt::arrive(shared_.reduced[at.stage]);            // mutant: warp-arrive
+    } else if constexpr (structs) {
+      blocked_rows_of<Full>(sequence_.tile(i), at.stage)
+          .reduce(vectors, shared_.row_aggregates[at.stage], op_);
+      simt::synchronize_warp(); // mutant: blocked-aggregates
+      if (lane == 0) simt::arrive(shared_.reduced[at.stage]);
     } else {
       const auto own = rows_of<Full, Aligned>(share, sequence_.tile(i), at.stage, lane);
       auto &aggregates = shared_.row_aggregates[at.stage];
@@ -394,6 +411,9 @@ private:
       if (scanning_warp() > 0)
         prefix.append(op_, shared_.row_prefixes[at.stage][scanning_warp() - 1]);
       blocked_share<Full>(tile, at.stage).scan(prefix.exists() ? prefix.value() : T{}, vectors[0]);
+    } else if constexpr (structs) {
+      blocked_rows_of<Full>(tile, at.stage)
+          .scan(prefix, vectors, shared_.row_prefixes[at.stage], op_);
     } else {
       const auto own = rows_of<Full, Aligned>(share, tile, at.stage, lane);
       const auto row_prefix = [&](int row) -> const T & {
@@ -591,6 +611,18 @@ bool writes_over_keys(const Problem &problem) {
   }
 }
 
+/// Whether both arrays begin at multiples of 16 bytes.
+template <class Problem>
+bool structs_are_aligned([[maybe_unused]] const Problem &problem) {
+  if constexpr (blocks_structs<Problem>::value) {
+    const auto input = reinterpret_cast<std::uintptr_t>(problem.input),
+               output = reinterpret_cast<std::uintptr_t>(problem.sink.output);
+    return (input | output) % 16 == 0; // mutant: struct-alignment
+  } else {
+    return true;
+  }
+}
+
 /// The state of a pipeline's blocks, of any content before it.
 template <class Problem>
 struct pipeline_workspace {
@@ -627,6 +659,8 @@ struct pipeline : tree_strategy<Rows> {
   static const char *fits(const Problem &problem, Launch &launch) {
     if (problem.tiles() == 1) return "one tile has none to look ahead of";
     if (writes_over_keys(problem)) return "the results overwrite the keys";
+    if (blocks_structs<Problem>::value && !structs_are_aligned(problem))
+      return "the structs are not aligned to 16 bytes";
     return launch.template can_run<pipeline_block<Problem, Rows>>(pipeline_kernel<Problem, Rows>)
                ? nullptr
                : "no code for sm_80 or newer runs on the device, or its shared memory is too "
