@@ -491,6 +491,13 @@ mutation("row totals of one warp taken for all"
 mutation("the partial tile scanned by every team"
          VALUE partial-team "full % scanning_teams == team" "true")
 mutation("unaligned tiles scanned as aligned ones" VALUE fast-tiles "aligned ? full : 0" "full")
+mutation("arrival before all lanes have written the aggregates of a share" DELETE share-arrive)
+mutation("a sum by key from a head that is not there"
+         VALUE keyed-newest "with_heads != 0 ? last : newest" "last")
+mutation("sums by key without the rows above" VALUE keyed-before "all + through[i]" "through[i]")
+mutation("a sum by key from a head behind its vector"
+         VALUE keyed-below "(1u << rows.lane) - 1" "(2u << rows.lane) - 1")
+mutation("a sum by key that goes on over a head" DELETE keyed-start)
 mutation("a phase that does not flip" REPLACE phase ", phase ^= 1" "")
 mutation("a total used before it is there"
          REPLACE aggregate-ready "watched(u) >=" "watched(u) + 1 >=")

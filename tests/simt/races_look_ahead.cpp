@@ -81,6 +81,20 @@ TEST_CASE("pipeline by key, misaligned") {
     REQUIRE_EQ(test::first_difference(output, all.inclusive), test::nowhere);
   });
 }
+TEST_CASE("pipeline by key, sums of integers") {
+  test::for_each_trial(20, [](test::trial &one) {
+    const test::tree_sizes size(4, 4);
+    const std::size_t n = test::pick_size(one, size, 4 * size.tile, size.tile + 1);
+    const test::keyed_numbers<std::uint32_t> all(one, n, one.random() % 2 == 0 ? 5 : 2 * size.tile);
+    std::vector<std::uint32_t> output(n);
+    test::scan_ahead<test::look_ahead_by<3, 2, 1, 4, 2>>(
+        lookback::detail::make_inclusive_by_key<std::uint32_t>(all.keys.data(), all.values.data(),
+                                                               output.data(), lookback::equal_to{},
+                                                               lookback::plus{}),
+        n, 1 + one.random() % 3, one.schedule);
+    REQUIRE_EQ(test::first_difference(output, all.inclusive), test::nowhere);
+  });
+}
 /// Warps load the items, and results for an iterator go out through the place of their row.
 TEST_CASE("pipeline, through iterators") {
   using test::interval;

@@ -32,6 +32,7 @@
 #include <lookback/strategy/clear_words.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
 #include <lookback/tile/blocked_tile.cuh>
+#include <lookback/tile/keyed_sums.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/run_sums.cuh>
 #include <lookback/tile/scan_tile.cuh>
@@ -375,8 +376,9 @@ private:
       const bool arrives = lane == shape::row_vectors - 1;  // the lane that writes the aggregates
       reduce_rows(own, vectors, aggregates, op_, exchange); // mutant: row-aggregates
       // The first lane has read the key before the warp's rows, which the warp of that key may
-      // overwrite with results.
-      if constexpr (selects<Problem> || places_runs<Problem>) simt::synchronize_warp();
+      // overwrite with results. Sums by key: other lanes have written aggregates.
+      if constexpr (selects<Problem> || places_runs<Problem> || adds_by_key<Problem>)
+        simt::synchronize_warp();                           // mutant: share-arrive
       if (arrives) simt::arrive(shared_.reduced[at.stage]); // mutant: reduced-arrive
       gather_results(own, vectors, early);
     }

@@ -173,6 +173,13 @@ public:
     return elements(input_, rows, aligned, tile, row, count);
   }
 
+  /// This lane's vector of row `row` of array A.
+  template <bool KnownAligned, int A>
+  LOOKBACK_DEVICE lane_vector<element<A>, E> read_array(const unsigned char *stage, int row) const {
+    return staged_vector<Shifts, E, element<A>>(stage + place<A, KnownAligned>(row),
+                                                KnownAligned || skip_[A] == 0);
+  }
+
   /// Element `i` of a tile whose vectors are single elements of one array, which is always aligned.
   /// It is read as this lane's element of a row that starts `lane` elements before it.
   LOOKBACK_DEVICE elements read_element(const unsigned char *stage, int i) const {
