@@ -48,11 +48,11 @@ inline namespace LOOKBACK_ABI {
 ///   trivially copyable, of 1, 2, 4, 8 or 16 bytes, and their results have at most 16 bytes, are
 ///   scanned as by lookback::DeviceSegmentedScan, with up to five kernels. Of these, rows of at
 ///   most one row of the tree take one kernel if they are contiguous, aligned to 16 bytes, and of a
-///   size that is a multiple or a divisor of 16 bytes. Two columns (inner 2, outer 1, no gaps,
-///   not reversed) of more than a tile (tree_shape::tile_elements) are scanned as by
-///   lookback::DeviceScan if input and output are pointers and elements, accumulators and results
-///   have the same type of up to 8 bytes; if all of their tiles fit on the device at once, the
-///   kernel starts only when the device has room for all of its blocks. Nothing is allocated,
+///   size that is a multiple or a divisor of 16 bytes. Two columns (inner 2, outer 1, no gaps, not
+///   reversed) of more than a tile (tree_shape::tile_elements) are scanned as by
+///   lookback::DeviceScan if input and output are pointers, and elements, accumulators and results
+///   have the same type, of up to 8 bytes. If all tiles of the two columns fit on the device at
+///   once, the kernel starts only when there is room for all of its blocks. Nothing is allocated,
 ///   nothing synchronises, and the stream may be captured.
 /// - *Errors*: `cudaErrorInvalidValue` for negative pitches, for output pitches that do not nest
 ///   (that along the axis must be at least inner, and the outer one at least the span of a line, or
@@ -63,13 +63,14 @@ inline namespace LOOKBACK_ABI {
 ///   pitches (lookback::tree_shape).
 /// - *Temporary storage*: for rows that are scanned as by lookback::DeviceSegmentedScan, the same.
 ///   None for other rows of at most a tile, nor for other lines of at most one row of the tree. For
-///   longer lines, status words, of 8 bytes for accumulators of up to 4 bytes, of 16 bytes for up
-///   to 8, and of 32 bytes for up to 16. For rows: one for every tile; for a single row, and for
-///   rows of full tiles without gaps, of at least 16 bytes. For other lines: one for every tile,
-///   and one for every row of the tree, of these at most about 600,000. For many columns of 4-byte
-///   elements: two for every tile, and one for every row of the tree, without that limit (1/64 of
-///   the input's size). For two columns that are scanned as by lookback::DeviceScan:
-///   status words for every tile and for every group of 32.
+///   longer lines, status words: of 8 bytes for accumulators of up to 4 bytes, of 16 bytes for up
+///   to 8, and of 32 bytes for up to 16. For rows: one for every tile, and two for every group of
+///   32 tiles. (For a single row, and for rows of full tiles without gaps, those of tiles have at
+///   least 16 bytes if there are many tiles in all.) For other lines: the same, and one for every
+///   row of the tree, of these at most about 600,000. For many columns of 2- or 4-byte elements: 34
+///   for every tile, even a partial one (about 1/60 of the input's size for long columns, up to 1/4
+///   for short ones). For two columns that are scanned as by lookback::DeviceScan: one for every
+///   tile and two for every group of 32 tiles, sized for accumulators twice as large.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Lines whose neighbours are not adjacent in memory, in either direction, cost an access to
 ///   memory for every element.

@@ -157,9 +157,10 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 ///   transitive, the results differ from those of std::unique.
 /// - *Order*: elements keep their relative order, and so do rejected ones: every partition is
 ///   stable, unless Thrust takes it.
-/// - *Element types*: a copy constructor, and what the assignment to the result needs; on a GPU, at
-///   most 4096 bytes, by key at most 4080 together with its key. In a partition in place on a GPU,
-///   elements must be trivially copyable: Thrust takes calls of thrust::partition() with others.
+/// - *Element types*: a copy constructor, and what the assignment to the result needs. On a GPU, an
+///   element has at most 4096 bytes; by key, an element and its key together at most 4080. In a
+///   partition in place on a GPU, elements must be trivially copyable: Thrust takes calls of
+///   thrust::partition() with others.
 /// - *Return value*: the end of the results. Nothing is written if `last - first` is not positive.
 /// - *Stream behaviour*: the call waits for the policy's stream, even if the policy does not
 ///   synchronise, since it returns the end of the results. So the stream cannot be under capture;

@@ -84,8 +84,9 @@ void check_integers(axis lines) {
              scan(lookback::host), scan(lookback::par));
 }
 
-/// Scans of whole strips of columns, a lane a row, by any number of units. A partial row needs 16
-/// full ones. Elements of 2 bytes need 16 full rows and strips of 32, or column_units scans them.
+/// Scans of whole strips of columns, a lane a row, however few units there are. A partial row needs
+/// 16 full ones. Elements of 2 bytes need 16 full rows and strips of 32. column_units scans all
+/// others.
 template <class T, class Make, class Operator>
 void check_strips(axis lines, bool in_place, Make make_value, Operator op) {
   namespace detail = lookback::detail;
@@ -273,7 +274,7 @@ TEST_CASE_TEMPLATE("rows: short ones, elements of every width", T, test::sized<1
   check_short_rows<T>();
 }
 
-/// Rows of several groups of tiles, and rows of so few that a block's tiles are all of other rows.
+/// Rows of several groups of tiles, and rows so short that no two tiles of a block share one.
 TEST_CASE("rows by the pipeline: of full tiles without gaps, in both directions") {
   const test::tree_sizes size(4, 4);
   const auto tile = static_cast<std::int64_t>(size.tile);

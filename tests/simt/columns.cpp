@@ -15,7 +15,7 @@ struct add_three {
   }
 };
 
-/// An array of derived objects is none of their bases.
+/// An array of derived objects is not an array of their base.
 struct base {
   int value;
 };

@@ -76,8 +76,9 @@ lookback::axis some_strips(trial &one, const tree_sizes &size, bool same_pitches
   if (same_pitches) lines.output = lines.input;
   return core::checked_axis(lines);
 }
-/// Two columns, about half of them without gaps and forward, whose length is an edge of the tree or
-/// up to two elements more; of at most `Rows` + 2 rows, where `Rows` is at least a tile.
+/// Two columns, without gaps and forward in a third of the trials (in half of those with the same
+/// pitches). Their length is whole tiles, at most a group and a tile, plus up to two elements; at
+/// most `Rows` + 2, where `Rows` is at least a tile.
 template <std::size_t Rows>
 lookback::axis some_pairs(trial &one, const tree_sizes &size, bool same_pitches) {
   const std::size_t edges[] = {size.tile, 2 * size.tile, 5 * size.tile, size.group,

@@ -42,7 +42,7 @@ TEST_CASE("columns: whole strips") {
 TEST_CASE("columns: whole strips, several tiles") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(1, some_tiles_of_a_strip);
 }
-/// The columns differ.
+/// Random values, so that a mix-up of the two columns shows.
 TEST_CASE("columns: two, as pairs") {
   test::scan_lines<std::uint32_t, 32, 16>(
       24, test::some_pairs<9000>, lookback::plus{}, 3, 7,

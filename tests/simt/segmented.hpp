@@ -101,6 +101,7 @@ struct by_pipeline_of {
 };
 
 /// Scans segments from `from` to `output` on an emulated device, with storage full of garbage.
+/// `LongBy`: how long segments are scanned, by_look_back or by_pipeline_of.
 template <class T, class LongBy, unsigned Section, class Number, class In, class Segments,
           class Operator>
 void run_segments(trial &one, segmented_kind kind, const In *from, T *output,

@@ -28,16 +28,15 @@ LOOKBACK_DEVICE T wait_for(const Status &status, std::size_t i) {
 /// l reads tile l of each group. All first loads are issued before any result is tested, so that
 /// they share one round trip. For that, none is conditional: lanes without a tile read the last
 /// one, since the compiler would otherwise wait for some of the loads before it issues the others.
-/// Waiting warps read again only the aggregates that were not ready: these reads compete with those
-/// of tiles. With `AllAgain`, or if a status word takes two loads, they read all. Microseconds of
-/// 2^28 items, H200:
+/// Polls compete with the loads of tiles, so only aggregates that were not ready are read again.
+/// With `AllAgain`, or if an aggregate takes two loads, all are. Microseconds of 2^28 items, H200:
 ///                             all   not ready
 ///   sums of runs of 7         726      703
 ///   sums by key               835      826
 ///   misaligned sums           552      544
 ///   lengths of runs of 1000   303      321
 ///   sums of i128             2014     2112
-/// The polls are counted before the reads: behind them, sums of 2^28 f64 took 1041 us, not 1000.
+/// bound.count() precedes the reads: after them, sums of 2^28 f64 took 1041 us, not 1000.
 template <int Window, bool AllAgain = false, class T, class Status, class Operator>
 LOOKBACK_DEVICE void reduce_aggregates(const Status &tile_aggregates, unsigned first, unsigned step,
                                        unsigned tile, uninitialized_array<T, Window> &aggregates,

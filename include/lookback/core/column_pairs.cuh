@@ -22,7 +22,7 @@ struct shaped_by<column_pair<T>> : shaped_by<T> {};
 template <class T>
 struct size_of<column_pair<T>> : size_of<T> {};
 
-/// Combines each column by itself.
+/// Combines the first values of two pairs, and their second values.
 template <class Operator>
 struct on_pairs {
   Operator op;
@@ -48,12 +48,12 @@ struct column_pairs {
       std::is_same<std::remove_cv_t<std::remove_pointer_t<input>>, T>::value &&
       std::is_same<typename Problem::output_type, T *>::value &&
       std::is_same<typename Problem::stored, T>::value && !Problem::sink_type::needs_item;
-  /// Two columns without gaps, in the order of memory.
+  /// Whether `own` is two columns without gaps, not reversed.
   static bool fits(const axis &own) {
     const bool no_gaps = own.input.length == 2 && own.output.length == 2; // mutant: pair-gaps
     return own.outer == 1 && own.inner == 2 && no_gaps && !own.reverse;   // mutant: pair-reverse
   }
-  /// The scan of their rows.
+  /// The problem of scanning the rows as a sequence of pairs.
   static auto rows_of(const Problem &problem) {
     const auto initial = initial_of(problem);
     using sink = dense<pair *>;

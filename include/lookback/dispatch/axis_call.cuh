@@ -25,9 +25,9 @@ namespace detail {
 /// Columns. Lines of a few vectors have a kernel of their own (strategy/short_columns.cuh), and
 /// lines of at most one row of the tree take one kernel. Longer lines take two: the first one
 /// clears the status words. Units are scanned by warps (strategy/column_warps.cuh) if there are at
-/// least `Waves` for every warp that is resident. Two columns without gaps, of more than a tile,
-/// are scanned as one sequence of pairs (core/column_pairs.cuh).
-template <class Rows, int Threads, unsigned Section, unsigned Band, unsigned Waves = 2>
+/// least `UnitsPerWarp` for every resident warp. Two columns without gaps, of more than a tile, are
+/// scanned as one sequence of pairs (core/column_pairs.cuh).
+template <class Rows, int Threads, unsigned Section, unsigned Band, unsigned UnitsPerWarp = 2>
 struct column_strategy {
   /// Scans the lines of `own`, a checked_axis(), by `problem`, or, if `storage` is null, writes to
   /// `bytes` the size of storage that this takes. It neither allocates nor synchronises. Refused
@@ -92,7 +92,7 @@ private:
   static bool fits_warps(const axis &own, Launch &launch) {
     const std::int64_t blocks =
         std::int64_t{launch.multiprocessors()} * column_warp_sizes<Problem, Width>::blocks;
-    return column_warps<Problem>::fits(own, Width, blocks * Waves) &&
+    return column_warps<Problem>::fits(own, Width, blocks * UnitsPerWarp) &&
            launch.template resident_blocks<column_warp_block<Problem, Width, Rows>>(
                column_warps_kernel<Problem, Width>) >= blocks;
   }
@@ -303,9 +303,10 @@ private:
            launch_grid{layout.all_tiles(), residency::none, true}, problem, layout, in.state);
     return launch.status();
   }
-  /// Whether the tiles of the rows follow one another as those of a single row do, and are many.
+  /// Whether the tiles of all rows are adjacent, as those of one row are, and are at least
+  /// `AheadTiles`.
   template <class Problem>
-  static bool tiles_are_adjacent(const axis &own, std::int64_t tiles) {
+  static bool suits_ahead(const axis &own, std::int64_t tiles) {
     const bool no_gaps = own.length % Problem::shape::tile_elements == 0 && // mutant: row-tiles
                          own.input.outer == own.length &&
                          own.output.outer == own.length; // mutant: row-gaps
@@ -320,8 +321,7 @@ private:
   template <class Problem>
   static std::size_t ahead_bytes(const Problem &problem, const axis &own, std::int64_t tiles) {
     if constexpr (Ahead::template supports<Problem>)
-      if (tiles_are_adjacent<Problem>(own, tiles))
-        return Ahead::storage(in_tiles(problem, own, tiles));
+      if (suits_ahead<Problem>(own, tiles)) return Ahead::storage(in_tiles(problem, own, tiles));
     return 0;
   }
   /// Whether `Ahead` scans the rows.
@@ -329,7 +329,7 @@ private:
   static bool runs_ahead(const Problem &problem, void *storage, const axis &own, std::int64_t tiles,
                          Launch &launch) {
     if constexpr (Ahead::template supports<Problem>) {
-      if (!tiles_are_adjacent<Problem>(own, tiles)) return false;
+      if (!suits_ahead<Problem>(own, tiles)) return false;
       const auto rows = in_tiles(problem, own, tiles);
       if (Ahead::fits(rows, launch) != nullptr) return false;
       temporary_memory memory(storage);

@@ -214,8 +214,8 @@ struct tuned_on_h200 {
   ///   5,  8, 16 / 2, 16  16.5   44.0   573     23.3   63.2   854     24.0   62.2   836
   /// A third look-ahead warp and a depth of 9 made all of them slower: what they read competes with
   /// the loads. With fewer stages, the L1 cache has room for more loads in flight, and a greater
-  /// depth hides more of the carry. 2^28 items by stages and depth; 8 scanning warps, 16 loading
-  /// warps in 2 teams, 16 loads at once:
+  /// depth gives the look-ahead more time. A later version, 2^28 items by stages and depth; 8
+  /// scanning warps, 16 loading warps in 2 teams, 16 loads at once:
   ///                      12, 5    9, 4    9, 5    9, 6    9, 7   10, 6   10, 7
   ///   counting             576     626     560     536     555     531     534
   ///   zip                  886     793     775     778     790     774     778
@@ -322,7 +322,7 @@ struct tuned_on_h200 {
     // the same for any number of rows. (Two words a lane and row leave no registers for this.)
     static constexpr bool in_teams = selecting || placing;
     static constexpr int item_bytes = sizeof(typename Problem::item);
-    // Keys alone: lengths of runs. (carry/look_back_carry.cuh)
+    // Lengths of runs: only keys are staged. All aggregates are read again: reduce_aggregates().
     static constexpr bool lengths = placing && staged_arrays<Problem> == 1;
     // Measured: four teams are slower for small items and for partitions.
     static constexpr bool two_teams = sizeof(lane_state<Problem>) > 4 ||
@@ -370,7 +370,7 @@ struct tuned_on_h200 {
   /// So it scans the long segments if there are segment_tiles_ahead tiles or more a segment, on
   /// average over all segments. Only the device knows that, and a kernel that finds nothing to scan
   /// takes 4 us; so it is launched for at most segments_at_most segments. Narrower elements were
-  /// slower (bf16, 16 rows of 4194304: .75 by the look-back, .59 as in brackets).
+  /// slower (bf16, 16 rows of 4194304: .75 by the look-back, .59 where blocks poll status words).
   template <class Problem>
   struct segment_pipeline : pipeline<Problem> {
     static constexpr look_ahead_tuning with_fewer_warps() {

@@ -62,11 +62,11 @@ struct column_warps {
                                    std::is_trivially_copyable<stored>::value &&
                                    (sizeof(item) == 2 || sizeof(item) == 4) &&
                                    sizeof(stored) == sizeof(item) && sizeof(T) == sizeof(item);
-  static constexpr bool may_be_narrow = sizeof(item) == 4; // strips of 16
+  static constexpr bool may_be_narrow = sizeof(item) == 4; // strips of 16: slower with 2 bytes
   /// Lines of whole strips of `width`, with no partial row or many full ones, in `units` units or
-  /// more. Elements of 2 bytes need strips of 32 and 16 full rows. (Shares of a copy's speed, H200,
-  /// bf16, by units of column_units.cuh and by warps: 65536 x 1024 .61 and .70, 1024 x 65536 .67
-  /// and .65, 4194304 x 16 .55 and .50.)
+  /// more. Elements of 2 bytes need 16 full rows. (Shares of a copy's speed, H200, bf16, by units
+  /// of column_units.cuh and by warps: 65536 x 1024 .61 and .70, 1024 x 65536 .67 and .65,
+  /// 4194304 x 16 .55 and .50.)
   static bool fits(const axis &own, int width, std::int64_t units) {
     const std::int64_t rows = own.length / shape::row_elements;
     if (sizeof(item) == 2 && rows < 16) return false;

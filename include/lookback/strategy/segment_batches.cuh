@@ -177,8 +177,9 @@ LOOKBACK_DEVICE void with_actual_segments(const Segments &segments, const segmen
   }
 }
 
-/// The searches of a warp for slots, or for tiles: the batch in which the last one ended, and the
-/// batches a slot (or tile) from the one before to it, where the next one may be.
+/// The searches of a warp for slots (or for tiles). A search starts at a guess: the batch that the
+/// previous search found, plus the distance in slots times the batches per slot between the
+/// previous two.
 class batch_search {
 public:
   /// At first, the same number of the `all` slots (or tiles) is expected in all batches. Called by

@@ -5,10 +5,11 @@
 // segments before the copies need them. Each segment has a tree of its own, so a prefix is built
 // from aggregates of its own segment only.
 //
-// The host does not know how many tiles there are, so their status words are in a ring, and their
-// marks contain the round. No block may overwrite a word that another has yet to read, and blocks
-// that scan segments of few tiles hardly wait for each other. So every few tiles, a block waits
-// until all blocks have published an earlier tile (ring_of_rounds).
+// The host does not know how many tiles there are, so their status words are in a ring. A word's
+// mark contains its round: how often the ring has been filled before. No block may overwrite a word
+// that another has yet to read, and blocks that scan segments of few tiles hardly wait for each
+// other. So every few tiles, a block waits until all blocks have published an earlier tile
+// (ring_of_rounds).
 #pragma once
 
 #include <lookback/strategy/pipeline.cuh>
@@ -37,9 +38,9 @@ struct ring_of_rounds {
     if (Size <= two_groups) return 0;
     return (Size - two_groups) / static_cast<unsigned>(2 * depth + check_every + check_lag + 2);
   }
-  static constexpr int round_shift = 40; // tags of 2^38 successive launches differ below this bit
-  /// Check c counts in counter c % counters. A block counts for check c + counters only after it
-  /// has passed check c.
+  static constexpr int round_shift = 40; // 2^38 successive tags differ in the bits below it
+  /// Check c uses counter c % counters. A block counts for check c + counters only after it has
+  /// passed check c, so no counter counts for two checks at once.
   static constexpr unsigned counters = 4;
   static constexpr bool keeps_counts_apart(int depth) {
     return check_lag + depth < check_every * static_cast<int>(counters);
@@ -146,15 +147,17 @@ class segment_pipeline {
   static constexpr look_ahead_tuning tuning = Tuning::value;
   static constexpr int stages = tuning.stages, depth = tuning.depth,
                        rows = shape::tile_rows / tuning.scanning_warps; // of a scanning warp
-  // No barrier is a phase behind when a finding warp waits for the copy of tile j. The warp has
-  // waited for that of tile j - finding_warps, which began when the copy `in_flight` tiles before
-  // it had arrived. So the copy of tile j - stages has arrived, too.
+  // A finding warp's wait for the copy of tile j tests a parity, so the copy of tile j - stages
+  // must have arrived before. It has: the warp has waited for the copy of tile j - finding_warps,
+  // which began after that of tile j - finding_warps - in_flight had arrived. Copies are waited for
+  // in order.
   static_assert(stages >= finding_warps + tuning.in_flight, "a barrier could be a phase behind");
   static_assert(tuning.in_bulk() && tuning.scanning_teams == 1,
                 "long segments need bulk copies and one scanning team");
   static_assert(depth < stages && tuning.look_ahead_warps <= stages &&
                     shape::tile_rows % tuning.scanning_warps == 0,
-                "long segments need a tuning that suits the pipeline of one scan");
+                "long segments need depth < stages, at most `stages` look-ahead warps, and "
+                "scanning warps that divide the rows of a tile");
   static_assert(ring_of_rounds<T, Size>::keeps_counts_apart(depth),
                 "a counter would count for two checks at once");
 
@@ -234,7 +237,7 @@ private:
     auto &ring = shared_.ring;
     ring_position<stages> at, arriving;
     const auto policy = simt::cache_policy_of(sequence_.count() > tuning.short_column);
-    bool has_written = false; // bytes of misaligned or partial tiles
+    bool has_written = false; // whether this thread has stored bytes of a tile itself
     for (int i = 0; i < sequence_.count(); ++i, ++at) {
       if (i >= tuning.in_flight) {
         simt::wait(ring.copied[arriving.stage], arriving.phase);
@@ -243,7 +246,7 @@ private:
       if (i >= stages) simt::wait(ring.scanned[at.stage], at.phase ^ 1); // mutant: segment-ring
       with_tile(i, shared_.segments.wait_for(i),
                 [&](const Problem &, const source &from, unsigned tile, int valid) {
-                  if (has_written) simt::fence_before_bulk_copy(); // they may be in this stage
+                  if (has_written) simt::fence_before_bulk_copy(); // this stage may hold such bytes
                   has_written = has_written || !from.aligned() || valid != shape::tile_elements;
                   from.fill(ring.tiles[at.stage], tile, valid, from.plan_of(tile, valid),
                             ring.copied[at.stage], policy);
@@ -382,7 +385,8 @@ LOOKBACK_DEVICE bool segments_go_ahead(const segment_batches &batches, std::int6
   return tiles >= Least * static_cast<std::uint64_t>(segments);
 }
 
-/// The kernel's block. The launcher keeps its answers by this type, so every kernel has its own.
+/// The kernel's block. The launcher caches what it asks the driver by this type, so each kernel
+/// needs a type of its own.
 template <class Problem, class Segments, class Rows, unsigned Size>
 struct segment_pipeline_block {
   using rows = Rows;

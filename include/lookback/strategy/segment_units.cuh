@@ -220,8 +220,8 @@ segment_units_kernel(
   });
 }
 
-/// The storage of the units, and that of the pipeline if `Ring` > 0, the words of its ring. All is
-/// cleared, tagged words too: a captured graph repeats its launches with their tags.
+/// The storage of the units and, if `Ring` > 0, that of the pipeline, whose ring has `Ring` words.
+/// It is cleared first, tagged words too: every launch of a captured graph has the same tag.
 template <class T, unsigned Section, unsigned Ring>
 struct ring_workspace {
   using state_type = ring_state<T, Section>;

@@ -47,8 +47,8 @@ namespace detail {
 
 /// Shared memory in bytes that every kernel may use without opting in to more.
 inline constexpr std::size_t default_shared_bytes = 48 * 1024;
-/// Asked for by kernels that have no code for the device's row of the tuning table: the launcher
-/// refuses them.
+/// The request of a kernel without code for the device's row of the tuning table. No device has as
+/// much, so the launcher refuses the kernel.
 inline constexpr std::size_t more_shared_bytes_than_any = std::size_t{1} << 30;
 
 /// The threads and the shared memory of a block.
