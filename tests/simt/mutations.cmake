@@ -491,6 +491,7 @@ mutation("row totals of one warp taken for all"
 mutation("the partial tile scanned by every team"
          VALUE partial-team "full % scanning_teams == team" "true")
 mutation("unaligned tiles scanned as aligned ones" VALUE fast-tiles "aligned ? full : 0" "full")
+mutation("keys copied over others that have not been read" DELETE second-ring)
 mutation("arrival before all lanes have written the aggregates of a share" DELETE share-arrive)
 mutation("a sum by key from a head that is not there"
          VALUE keyed-newest "with_heads != 0 ? last : newest" "last")
