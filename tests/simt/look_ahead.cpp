@@ -214,6 +214,42 @@ void pipeline_by_key(std::uint64_t count) {
   });
 }
 
+/// Sums of integers by key, keys, input and output anywhere within 16 bytes, also in place.
+template <class Tuning, class T>
+void sums_by_key(std::uint64_t count) {
+  namespace core = lookback::detail;
+  const test::tree_sizes size(sizeof(T), sizeof(T));
+  test::for_each_trial(count, [&](test::trial &one) {
+    const std::size_t n = pick_edge(one, size.tile, 8);
+    const unsigned blocks = 1 + one.random() % 4;
+    const std::size_t longest[] = {1, 5, 200, 4 * size.tile};
+    const test::keyed_numbers<T> all(one, n, longest[one.random() % 4]);
+    const test::bare_input<T> keys(all.keys, test::any_shift<T>(one));
+    test::guarded_buffer<T> input(n, test::any_shift<T>(one), T{77}),
+        output(n, test::any_shift<T>(one), T{77});
+    std::copy(all.values.begin(), all.values.end(), input.data());
+    const bool in_place = one.random() % 2 == 0, is_inclusive = one.random() % 2 == 0;
+    INFO("n = ", n, ", tile = ", size.tile, ", blocks = ", blocks, ", in place: ", in_place,
+         ", inclusive: ", is_inclusive);
+    test::guarded_buffer<T> &written = in_place ? input : output;
+    const T *const values = input.data();
+    if (is_inclusive)
+      test::scan_ahead<Tuning>(core::make_inclusive_by_key<T>(keys.data(), values, written.data(),
+                                                              lookback::equal_to{},
+                                                              lookback::plus{}),
+                               n, blocks, one.schedule);
+    else
+      test::scan_ahead<Tuning>(core::make_exclusive_by_key<T>(keys.data(), values, written.data(),
+                                                              all.initial, lookback::equal_to{},
+                                                              lookback::plus{}),
+                               n, blocks, one.schedule);
+    REQUIRE_EQ(
+        test::first_difference(written.results(), is_inclusive ? all.inclusive : all.exclusive),
+        test::nowhere);
+    REQUIRE(written.intact());
+  });
+}
+
 } // namespace
 
 // 16-byte elements: 1024 a tile.
@@ -312,6 +348,18 @@ TEST_CASE("pipeline, a function of 1 byte that makes 8") {
 }
 TEST_CASE("pipeline by key, 4-byte keys") {
   pipeline_by_key<test::look_ahead_by<3, 2, 2, 4, 2>, std::uint32_t>(300);
+}
+TEST_CASE("pipeline by key, sums of integers") {
+  sums_by_key<test::look_ahead_by<3, 2, 2, 4, 2>, std::uint32_t>(200);
+  sums_by_key<test::look_ahead_by<4, 2, 2, 4, 1, 1, 2, 2>, std::uint8_t>(60);
+  sums_by_key<test::look_ahead_by<3, 2, 2, 16, 2>, std::int64_t>(60);
+  sums_by_key<test::load_ahead_by<3, 2, 4, 2, 4, 1>, std::uint32_t>(60);
+}
+/// Keys in a ring of two stages, or of one.
+TEST_CASE("pipeline by key, sums of integers, keys in a ring of their own") {
+  sums_by_key<test::look_ahead_by<5, 2, 4, 4, 2, 2, 2, 2, false, 2>, std::uint32_t>(100);
+  sums_by_key<test::look_ahead_by<4, 2, 3, 4, 1, 1, 2, 1, false, 3>, std::uint8_t>(60);
+  sums_by_key<test::look_ahead_by<3, 1, 2, 2, 1, 1, 1, 1, false, 1>, std::int64_t>(60);
 }
 TEST_CASE("pipeline by key, 1-byte keys") {
   pipeline_by_key<test::look_ahead_by<4, 3, 2, 2, 1, 1, 2>, std::uint8_t>(300);

@@ -506,6 +506,14 @@ mutation("the items of earlier lanes of a row left out"
          VALUE blocked-before "lane_of_row() == 0" "true")
 mutation("structs that are not aligned taken for aligned ones"
          VALUE struct-alignment "(input | output) % 16 == 0" "true")
+mutation("keys copied over others that have not been read" DELETE second-ring)
+mutation("arrival before all lanes have written the aggregates of a share" DELETE share-arrive)
+mutation("a sum by key from a head that is not there"
+         VALUE keyed-newest "with_heads != 0 ? last : newest" "last")
+mutation("sums by key without the rows above" VALUE keyed-before "all + through[i]" "through[i]")
+mutation("a sum by key from a head behind its vector"
+         VALUE keyed-below "(1u << rows.lane) - 1" "(2u << rows.lane) - 1")
+mutation("a sum by key that goes on over a head" DELETE keyed-start)
 mutation("a phase that does not flip" REPLACE phase ", phase ^= 1" "")
 mutation("a total used before it is there"
          REPLACE aggregate-ready "watched(u) >=" "watched(u) + 1 >=")

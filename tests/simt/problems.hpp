@@ -301,6 +301,28 @@ struct segments {
   }
 };
 
+/// Segments of numbers, at most `longest` elements long, and their sums.
+template <class Number>
+struct keyed_numbers {
+  std::vector<Number> keys, values, inclusive, exclusive;
+  const Number initial;
+
+  keyed_numbers(trial &one, std::size_t n, std::size_t longest)
+      : initial(static_cast<Number>(one.random())) {
+    Number sum{};
+    for (std::size_t i = 0, left = 0; i < n; ++i, --left) {
+      const bool head = left == 0;
+      if (head) left = 1 + one.random() % longest;
+      keys.push_back(static_cast<Number>(i == 0 ? one.random() : keys.back() + (head ? 1 : 0)));
+      values.push_back(static_cast<Number>(one.random()));
+      if (head) sum = Number{};
+      exclusive.push_back(static_cast<Number>(initial + sum));
+      sum = static_cast<Number>(sum + values.back());
+      inclusive.push_back(sum);
+    }
+  }
+};
+
 /// The edges of row, tile and group with their neighbours, from `smallest` to `largest`, in turn;
 /// every other trial any length.
 inline std::size_t pick_size(trial &one, const tree_sizes &size, std::size_t largest,

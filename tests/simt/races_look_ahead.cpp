@@ -71,6 +71,22 @@ void structs() {
   });
 }
 
+template <class Tuning>
+void sums_by_key() {
+  using T = std::uint32_t;
+  test::for_each_trial(20, [](test::trial &one) {
+    const test::tree_sizes size(4, 4);
+    const std::size_t n = test::pick_size(one, size, 6 * size.tile, size.tile + 1);
+    const test::keyed_numbers<T> all(one, n, one.random() % 2 == 0 ? 5 : 2 * size.tile);
+    std::vector<T> output(n);
+    test::scan_ahead<Tuning>(lookback::detail::make_inclusive_by_key<T>(
+                                 all.keys.data(), all.values.data(), output.data(),
+                                 lookback::equal_to{}, lookback::plus{}),
+                             n, 1 + one.random() % 3, one.schedule);
+    REQUIRE_EQ(test::first_difference(output, all.inclusive), test::nowhere);
+  });
+}
+
 } // namespace
 
 TEST_CASE("pipeline, 16-byte elements") { pipeline<true>(lookback::detail::no_initial{}, {1, 2}); }
@@ -101,6 +117,10 @@ TEST_CASE("pipeline by key, misaligned") {
         n, 1 + one.random() % 3, one.schedule);
     REQUIRE_EQ(test::first_difference(output, all.inclusive), test::nowhere);
   });
+}
+TEST_CASE("pipeline by key, sums of integers") {
+  sums_by_key<test::look_ahead_by<3, 2, 1, 4, 2>>();
+  sums_by_key<test::look_ahead_by<4, 2, 2, 4, 1, 1, 2, 2, false, 2>>();
 }
 /// Warps load the items, and results for an iterator go out through the place of their row.
 TEST_CASE("pipeline, through iterators") {

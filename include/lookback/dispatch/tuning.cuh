@@ -155,6 +155,15 @@ struct tuned_on_h200 {
                                        sizeof(typename Problem::accumulator) <= 16 ? 6 : 4};
   };
 
+  /// Bytes of a tile's second array, if it may have a ring of its own.
+  template <class Problem, bool MaySplit>
+  static constexpr int second_of() {
+    if constexpr (MaySplit)
+      return staged_tile<Problem, 8, true, true>::second_bytes;
+    else
+      return 0;
+  }
+
   /// The pipeline. H200, us, by stages, tiles in flight, depth, scanning warps, look-ahead warps;
   /// reads with the default L2 policy:
   ///                     2^24 i32   2^28 i32   2^30 i8   2^27 f64   2^28 by key   2^28 i8 to i32
@@ -281,7 +290,12 @@ struct tuned_on_h200 {
     static constexpr bool structs = blocks_structs<Problem>::value;
     static constexpr bool loads = !can_stage<Problem>, in_bulk = Bulk && !loads && !structs;
     static constexpr int tile = Problem::shape::tile_elements;
-    static constexpr int stage = ahead_source<Problem, 1>::bytes;
+    // Sums of integers by key read the keys in the first pass only, so these have a shorter ring.
+    static constexpr bool keeps_heads = in_bulk && adds_by_key<Problem> && sizeof(T) <= 8;
+    static constexpr int second = second_of<Problem, keeps_heads>(), seconds_at_most = 4,
+                         seconds = seconds_at_most * second;
+    static constexpr bool splits = seconds > 0 && seconds <= shared_bytes / 3;
+    static constexpr int stage = ahead_source<Problem, 8, splits>::bytes;
     // Bytes that a tile reads and writes, relative to a tile of 4-byte elements. Numbers of tiles
     // were measured for those; tiles_for() scales them so that they stand for the same time.
     using stored = typename Problem::stored;
@@ -289,7 +303,8 @@ struct tuned_on_h200 {
         std::conditional_t<Problem::sink_type::scatters,
                            typename output_value<typename Problem::output_type, stored>::type,
                            stored>;
-    static constexpr double traffic = (stage + tile * sizeof(written)) / 32768.0;
+    static constexpr double traffic =
+        (stage + (splits ? second : 0) + tile * sizeof(written)) / 32768.0;
     static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
     static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
     static constexpr bool blocked = adds_blocked<Problem>;
@@ -303,10 +318,10 @@ struct tuned_on_h200 {
                                                                                 : 7;
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
     static constexpr int fit = // 3 KB are left for barriers and alignment
-        (shared_bytes - 3 * 1024) /
+        (shared_bytes - 3 * 1024 - (splits ? seconds : 0)) /
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     // Where warps load, fewer stages, so that the L1 cache has room for loads in flight.
-    static constexpr int wanted_stages = tiles_for(loads ? 10 : 12);
+    static constexpr int wanted_stages = tiles_for(loads ? 10 : splits ? 14 : 12);
     static constexpr int stages = fit < wanted_stages ? fit : wanted_stages;
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
     // A block of 20 warps has 96 registers a thread, one of 21 has 80: too few for two passes that
@@ -330,7 +345,7 @@ struct tuned_on_h200 {
     // A selection reads the items of a tile twice, with little to compute or to write in between,
     // so the latency of its steps counts; and the more rows a warp has, the less the work that is
     // the same for any number of rows. (Two words a lane and row leave no registers for this.)
-    static constexpr bool in_teams = selecting || placing;
+    static constexpr bool in_teams = selecting || placing || splits;
     static constexpr int item_bytes = sizeof(typename Problem::item);
     // Lengths of runs: only keys are staged. All aggregates are read again: reduce_aggregates().
     static constexpr bool lengths = placing && staged_arrays<Problem> == 1;
@@ -343,6 +358,7 @@ struct tuned_on_h200 {
                                                       : 4;
     static constexpr int depth_at_most = stages - spare;
     static constexpr int wanted = structs                  ? struct_teams
+                                  : splits                 ? 8
                                   : loads && sizeof(T) > 4 ? 5
                                                            : tiles_for(wanted_depth);
     static constexpr int depth =
@@ -365,7 +381,8 @@ struct tuned_on_h200 {
                                              loads_at_once,
                                              scanning_teams,
                                              has_short_kernels<Problem>,
-                                             lengths};
+                                             lengths,
+                                             splits ? seconds_at_most : 0};
   };
 
   /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements: in segments of

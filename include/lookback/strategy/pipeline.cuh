@@ -33,6 +33,7 @@
 #include <lookback/strategy/tree_tiles.cuh>
 #include <lookback/tile/blocked_rows.cuh>
 #include <lookback/tile/blocked_tile.cuh>
+#include <lookback/tile/keyed_sums.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/run_sums.cuh>
 #include <lookback/tile/scan_tile.cuh>
@@ -44,24 +45,36 @@ namespace detail {
 
 /// A tile in a stage: as bytes, which bulk copies fetch or a team of `Warps` warps copies, or as
 /// items, which a team of warps loads.
-template <class Problem, int Warps>
-using ahead_source =
-    std::conditional_t<blocks_structs<Problem>::value, padded_tile<Problem, Warps>,
-                       std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps, true>,
-                                          item_tile<Problem, Warps>>>;
+template <class Problem, int Warps, bool Splits>
+using ahead_source = std::conditional_t<
+    blocks_structs<Problem>::value, padded_tile<Problem, Warps>,
+    std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps, true, Splits>,
+                       item_tile<Problem, Warps>>>;
 template <class Problem, class Tuning>
-using look_ahead_source = ahead_source<Problem, Tuning::value.loading_team_warps()>;
+using look_ahead_source =
+    ahead_source<Problem, Tuning::value.loading_team_warps(), (Tuning::value.second_stages > 0)>;
+
+/// The ring of stages, and that of second arrays, if they have one.
+template <class Source, int Stages, int SecondStages>
+struct stage_rings {
+  alignas(128) unsigned char tiles[Stages][Source::bytes];
+  alignas(128) unsigned char seconds[SecondStages][Source::second_bytes];
+};
+template <class Source, int Stages>
+struct stage_rings<Source, Stages, 0> {
+  alignas(128) unsigned char tiles[Stages][Source::bytes];
+};
 
 /// The shared memory of a block: the ring of stages. Each barrier completes a phase when its step
 /// is done for the tile in its stage.
 template <class Problem, class Tuning>
-struct look_ahead_storage {
+struct look_ahead_storage : stage_rings<look_ahead_source<Problem, Tuning>, Tuning::value.stages,
+                                        Tuning::value.second_stages> {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   static constexpr int stages = Tuning::value.stages;
   static constexpr int scanning_warps = Tuning::value.scanning_team_warps();
 
-  alignas(128) unsigned char tiles[stages][look_ahead_source<Problem, Tuning>::bytes];
   // For 16-byte integers: one aggregate a scanning warp, that of its blocked items.
   uninitialized_array<T, shape::tile_rows> row_aggregates[stages];
   uninitialized_array<T, shape::tile_rows> row_prefixes[stages]; // R, inclusive
@@ -144,6 +157,8 @@ class look_ahead_scan {
   static constexpr int rows = shape::tile_rows / scanning_warps;      // rows a scanning warp
   static constexpr int warps = tuning.warps(), first_scanning_warp = tuning.first_scanning_warp();
   static constexpr bool in_bulk = tuning.in_bulk();
+  static constexpr int second_stages = tuning.second_stages;
+  static constexpr bool splits = second_stages > 0;
   static constexpr int first_loading_warp = tuning.first_loading_warp();
   static constexpr int loading_teams = tuning.loading_teams,
                        loading_warps = tuning.loading_team_warps(); // of a team
@@ -163,6 +178,9 @@ class look_ahead_scan {
                 "all scanning warps must have the same number of rows");
   static_assert(!structs || scanning_warps == blocks_structs<Problem>::warps,
                 "a team must have as many warps as scan a tile of structs");
+  static_assert(!splits || (in_bulk && adds_by_key<Problem> && second_stages < stages &&
+                            storage::first_copies <= second_stages),
+                "only keys of integers may have a shorter ring, and only beside bulk copies");
   static_assert(loading_teams <= stages, "every loading team needs a stage of its own");
   static_assert(tuning.look_ahead_warps <= stages,
                 "every look-ahead warp needs a stage of its own");
@@ -253,8 +271,15 @@ private:
         ++next.arriving;
       }
       if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1); // mutant: ring
-      source_.fill(shared_.tiles[stage], tile, valid_of(tile).of_tile, bulk, shared_.copied[stage],
-                   next.policy);
+      if constexpr (splits) {
+        auto before = next.at; // the tile whose keys were where this tile's go
+        before.advance(-second_stages);
+        if (next.i >= second_stages)
+          simt::wait(shared_.reduced[before.stage], before.phase); // mutant: second-ring
+      }
+      const auto &source = source_of(next.i, stage);
+      source.fill(shared_.tiles[stage], tile, valid_of(tile).of_tile, bulk, shared_.copied[stage],
+                  next.policy);
     }
   }
 
@@ -351,6 +376,14 @@ private:
     }
   }
 
+  /// The source of tile i of the sequence, which is in `stage`.
+  LOOKBACK_DEVICE decltype(auto) source_of([[maybe_unused]] int i,
+                                           [[maybe_unused]] int stage) const {
+    if constexpr (splits)
+      return source_.with_second(shared_.seconds[i % second_stages], shared_.tiles[stage]);
+    else
+      return (source_);
+  }
   template <bool Full>
   LOOKBACK_DEVICE auto blocked_share(unsigned tile, int stage) {
     return blocked_tile<Problem, look_ahead_source<Problem, Tuning>, scanning_warps, Full>(
@@ -362,9 +395,11 @@ private:
                                        scanning_warp());
   }
   template <bool Full, bool Aligned>
-  LOOKBACK_DEVICE auto rows_of(const warp_share &share, unsigned tile, int stage, int lane) {
+  LOOKBACK_DEVICE auto rows_of(const warp_share &share,
+                               const look_ahead_source<Problem, Tuning> &source, unsigned tile,
+                               int stage, int lane) {
     return warp_rows<Problem, look_ahead_source<Problem, Tuning>, rows, Full, Aligned>(
-        problem_, source_, shared_.tiles[stage], tile, tile + 1 == sequence_.tiles, lane,
+        problem_, source, shared_.tiles[stage], tile, tile + 1 == sequence_.tiles, lane,
         share.first_row, valid_of(tile).of_tile, output_at(problem_, tile, share.first_item));
   }
 
@@ -386,14 +421,16 @@ private:
       simt::synchronize_warp(); // mutant: blocked-aggregates
       if (lane == 0) simt::arrive(shared_.reduced[at.stage]);
     } else {
-      const auto own = rows_of<Full, Aligned>(share, sequence_.tile(i), at.stage, lane);
+      const auto &source = source_of(i, at.stage);
+      const auto own = rows_of<Full, Aligned>(share, source, sequence_.tile(i), at.stage, lane);
       auto &aggregates = shared_.row_aggregates[at.stage];
       const early_items<std::decay_t<decltype(own)>> early(own);
       const bool arrives = lane == shape::row_vectors - 1;  // the lane that writes the aggregates
       reduce_rows(own, vectors, aggregates, op_, exchange); // mutant: row-aggregates
       // The first lane has read the key before the warp's rows, which the warp of that key may
-      // overwrite with results.
-      if constexpr (selects<Problem> || places_runs<Problem>) simt::synchronize_warp();
+      // overwrite with results. Sums by key: other lanes have written aggregates.
+      if constexpr (selects<Problem> || places_runs<Problem> || adds_by_key<Problem>)
+        simt::synchronize_warp();                           // mutant: share-arrive
       if (arrives) simt::arrive(shared_.reduced[at.stage]); // mutant: reduced-arrive
       gather_results(own, vectors, early);
     }
@@ -415,7 +452,7 @@ private:
       blocked_rows_of<Full>(tile, at.stage)
           .scan(prefix, vectors, shared_.row_prefixes[at.stage], op_);
     } else {
-      const auto own = rows_of<Full, Aligned>(share, tile, at.stage, lane);
+      const auto own = rows_of<Full, Aligned>(share, source_, tile, at.stage, lane);
       const auto row_prefix = [&](int row) -> const T & {
         return shared_.row_prefixes[at.stage][row > 0 ? row - 1 : 0];
       };
