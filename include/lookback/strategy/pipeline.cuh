@@ -444,6 +444,9 @@ private:
     const unsigned tile = sequence_.tile(i);
     simt::wait(shared_.rows_ready[at.stage], at.phase); // mutant: rows-wait
     maybe<T> prefix = carry_.prefix(at, tile);
+    // The sum of nothing: no branches, where shifts take the time that they would have.
+    if constexpr (sums_integers<Problem> && !Aligned)
+      if (!prefix.exists()) prefix.set(T{0});
     if constexpr (blocked) {
       if (scanning_warp() > 0)
         prefix.append(op_, shared_.row_prefixes[at.stage][scanning_warp() - 1]);

@@ -54,7 +54,8 @@ LOOKBACK_DEVICE void set_group_prefix([[maybe_unused]] const Problem &problem,
   }
 }
 
-/// Stores the results of row i of the warp, `items` of which are valid; as vectors if `vector_stores`.
+/// Stores the results of row i of the warp, `items` of which are valid: as vectors if
+/// `vector_stores`.
 ///
 /// Results that are not vectors may pass through their own row in shared memory, if they fit and no
 /// other warp reads from it. If the source shifts unaligned rows, unaligned results are shifted,
