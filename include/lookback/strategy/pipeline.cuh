@@ -444,9 +444,6 @@ private:
     const unsigned tile = sequence_.tile(i);
     simt::wait(shared_.rows_ready[at.stage], at.phase); // mutant: rows-wait
     maybe<T> prefix = carry_.prefix(at, tile);
-    // The sum of nothing: no branches, where shifts take the time that they would have.
-    if constexpr (sums_integers<Problem> && !Aligned)
-      if (!prefix.exists()) prefix.set(T{0});
     if constexpr (blocked) {
       if (scanning_warp() > 0)
         prefix.append(op_, shared_.row_prefixes[at.stage][scanning_warp() - 1]);
@@ -455,6 +452,9 @@ private:
       blocked_rows_of<Full>(tile, at.stage)
           .scan(prefix, vectors, shared_.row_prefixes[at.stage], op_);
     } else {
+      // The sum of nothing: then there are no branches, for which shifts leave no time.
+      if constexpr (sums_integers<Problem> && !Aligned)
+        if (!prefix.exists()) prefix.set(T{0});
       const auto own = rows_of<Full, Aligned>(share, source_, tile, at.stage, lane);
       const auto row_prefix = [&](int row) -> const T & {
         return shared_.row_prefixes[at.stage][row > 0 ? row - 1 : 0];
