@@ -239,7 +239,7 @@ TEST_CASE_TEMPLATE("paths: by key", T, std::uint32_t, std::uint64_t) {
   check_by_key<T>(test::plus<T>{}, random);
 }
 /// By lookback's own operator, which is known to add: differences of prefix sums.
-TEST_CASE_TEMPLATE("paths: sums of integers by key", T, std::uint8_t, std::int32_t) { std::uint64_t) {
+TEST_CASE_TEMPLATE("paths: sums of integers by key", T, std::uint8_t, std::int32_t) {
   TEST_RANDOM(random);
   check_by_key<T>(lookback::plus{}, random);
 }
