@@ -48,8 +48,10 @@ struct fastest {};
 ///   shared memory or more (compute capability 8.0, 8.7, 9.0, 10.x); trivially copyable items of at
 ///   most 64 bytes, from any iterator; trivially copyable accumulators of at most 16 bytes (8 if
 ///   the input is not a pointer or a transform of one); results of 1, 2, 4, 8 or 16 bytes, for any
-///   iterator. By key: compute capability 9.0 or newer, pointers to keys and values, and output to
-///   a pointer, without overlap with the keys.
+///   iterator. Or structs of 12 to 64 bytes, a multiple of 4, as items, accumulators and results,
+///   from a pointer to a pointer, both aligned to 16 bytes, without a total. By key: compute
+///   capability 9.0 or newer, pointers to keys and values, and output to a pointer, without overlap
+///   with the keys.
 /// - *Determinism*: the bits of lookback::fastest.
 /// - *Complexity*: 2 n elements of traffic, about 2 n additions.
 /// @ingroup strategies
