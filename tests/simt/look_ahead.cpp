@@ -352,14 +352,14 @@ TEST_CASE("pipeline by key, 4-byte keys") {
 TEST_CASE("pipeline by key, sums of integers") {
   sums_by_key<test::look_ahead_by<3, 2, 2, 4, 2>, std::uint32_t>(200);
   sums_by_key<test::look_ahead_by<4, 2, 2, 4, 1, 1, 2, 2>, std::uint8_t>(60);
-  sums_by_key<test::look_ahead_by<3, 2, 2, 16, 2>, std::int64_t>(60);
+  sums_by_key<test::look_ahead_by<3, 2, 2, 16, 2>, std::uint64_t>(60);
   sums_by_key<test::load_ahead_by<3, 2, 4, 2, 4, 1>, std::uint32_t>(60);
 }
 /// Keys in a ring of two stages, or of one.
 TEST_CASE("pipeline by key, sums of integers, keys in a ring of their own") {
   sums_by_key<test::look_ahead_by<5, 2, 4, 4, 2, 2, 2, 2, false, 2>, std::uint32_t>(100);
   sums_by_key<test::look_ahead_by<4, 2, 3, 4, 1, 1, 2, 1, false, 3>, std::uint8_t>(60);
-  sums_by_key<test::look_ahead_by<3, 1, 2, 2, 1, 1, 1, 1, false, 1>, std::int64_t>(60);
+  sums_by_key<test::look_ahead_by<3, 1, 2, 2, 1, 1, 1, 1, false, 1>, std::uint64_t>(60);
 }
 TEST_CASE("pipeline by key, 1-byte keys") {
   pipeline_by_key<test::look_ahead_by<4, 3, 2, 2, 1, 1, 2>, std::uint8_t>(300);
