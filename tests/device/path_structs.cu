@@ -56,7 +56,9 @@ TEST_CASE_TEMPLATE("paths: structs of floats", T, floats<3>, floats<6>, floats<8
     std::vector<T> in(n);
     for (std::size_t i = 0; i < n; ++i)
       std::copy(drawn.begin() + i, drawn.begin() + i + sizeof(T) / sizeof(float), in[i].at);
-    check(in, in[n / 2], op, random, [&](const auto &values, auto init, bool inclusive) {
+    T init;
+    std::copy(drawn.begin(), drawn.begin() + sizeof(T) / sizeof(float), init.at);
+    check(in, init, op, random, [&](const auto &values, auto init, bool inclusive) {
       return test::tree_scan<T>(values, op, init, inclusive, sizeof(T), sizeof(T));
     });
   }

@@ -493,8 +493,6 @@ mutation("the partial tile scanned by every team"
 mutation("unaligned tiles scanned as aligned ones" VALUE fast-tiles "aligned ? full : 0" "full")
 mutation("copies of structs not waited for"
          REPLACE padded-copies "arrive_when_copied" "arrive")
-mutation("bytes of structs not owed to the barrier of their copies"
-         REPLACE padded-bytes "arrive_and_expect(copied, whole)" "arrive(copied)")
 mutation("words of one lane taken for all"
          REPLACE padded-arrive
          "simt::arrive"
@@ -504,6 +502,10 @@ mutation("structs stored before every lane has put its results" DELETE blocked-r
 mutation("the prefix of a row taken from its own end" VALUE blocked-row "row() - 1" "row()")
 mutation("the items of earlier lanes of a row left out"
          VALUE blocked-before "lane_of_row() == 0" "true")
+mutation("aggregates of a group read before they are published"
+         VALUE entries-ready "simt::all_of_warp(seen.ready())" "true")
+mutation("a group published without its last tile"
+         REPLACE group-tiles "group_tiles, aggregates" "group_tiles - 1, aggregates")
 mutation("structs that are not aligned taken for aligned ones"
          VALUE struct-alignment "(input | output) % 16 == 0" "true")
 mutation("keys copied over others that have not been read" DELETE second-ring)

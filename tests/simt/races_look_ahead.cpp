@@ -50,18 +50,17 @@ void intervals_anywhere() {
   });
 }
 
-/// Structs, also in place.
+/// Structs, also in place, from `least` to `most` tiles.
 template <class Tuning, std::size_t Bytes>
-void structs() {
+void structs(std::size_t least, std::size_t most) {
   using T = test::marked_interval<Bytes>;
   const test::tree_sizes size(Bytes, Bytes);
-  const auto elements = test::interval_elements<T, T>(8 * size.tile);
+  const auto elements = test::interval_elements<T, T>(most * size.tile);
   const auto expected = test::interval_results<T>(1, 2);
   test::for_each_trial(20, [&](test::trial &one) {
-    const std::size_t n = test::pick_size(one, size, elements.size(), size.tile + 1);
+    const std::size_t n = test::pick_size(one, size, elements.size(), least * size.tile + 1);
     std::vector<T> output(elements.begin(), elements.begin() + n);
-    // In place, a block that then takes no part may copy in bulk what another overwrites.
-    const bool in_place = !Tuning::value.in_bulk() && one.random() % 2 == 0;
+    const bool in_place = one.random() % 2 == 0;
     const T *const from = in_place ? output.data() : elements.data();
     test::scan_ahead<Tuning>(
         lookback::detail::make_problem<true, T>(from, output.data(), test::join_neighbours{},
@@ -147,11 +146,12 @@ TEST_CASE("pipeline, bytes that warps copy") {
 TEST_CASE("pipeline, one body of code for partial and for unaligned tiles") {
   intervals_anywhere<test::look_ahead_by<3, 2, 2, 4, 1, 1, 2, 1, true>>();
 }
-/// One warp scans a tile and loads it, or two.
+/// One warp scans a tile and loads it, or several do. Of more than a group, aggregates of groups are
+/// read.
 TEST_CASE("pipeline, structs") {
-  structs<test::load_ahead_by<4, 2, 2, 1, 1, 1, 2>, 12>();
-  structs<test::load_ahead_by<3, 2, 4, 2, 2, 1, 2>, 64>();
-  structs<test::look_ahead_by<4, 2, 2, 2, 1, 1, 2, 2>, 12>();
+  structs<test::load_ahead_by<4, 2, 2, 1, 1, 1, 2>, 12>(1, 8);
+  structs<test::load_ahead_by<3, 2, 8, 2, 2, 1, 2, 1>, 64>(1, 8);
+  structs<test::load_ahead_by<3, 1, 4, 2, 1, 1, 1, 1>, 64>(32, 36);
 }
 TEST_CASE("the pipeline does not take structs that are not aligned to 16 bytes") {
   namespace core = lookback::detail;

@@ -255,11 +255,12 @@ struct look_ahead_by {
 };
 /// The same where warps load the items: `Teams` teams of `Warps` warps together.
 template <int Stages, int Depth, int ScanningWarps, int LookAheadWarps, int Warps, int Teams,
-          int ScanningTeams = 1>
+          int ScanningTeams = 1, int GroupWarps = 0>
 struct load_ahead_by {
   static constexpr core::look_ahead_tuning value{
-      Stages, 1,     1,     Depth, ScanningWarps, LookAheadWarps, LookAheadWarps, 3,
-      6,      Warps, Teams, 4,     ScanningTeams};
+      Stages,         1,     1,     Depth, ScanningWarps, LookAheadWarps,
+      LookAheadWarps, 3,     6,     Warps, Teams,         4,
+      ScanningTeams,  false, false, 0,     GroupWarps};
   static constexpr bool fits = true;
 };
 template <class Tuning>

@@ -32,6 +32,15 @@ struct can_look_ahead {
            std::is_pointer<typename Problem::output_type>::value);
 };
 
+/// Whether look-ahead warps read the aggregates of groups, which a warp of their block publishes
+/// where a group ends: of structs, whose aggregates take several words. More words would delay all
+/// memory accesses, and the more warps poll them, the more. H200, 1 GiB, share of a copy's speed:
+/// 24 bytes .46 by the aggregates of tiles, .80 by those of groups; 64 bytes .33 and .50. (12 bytes:
+/// .88 and .83.)
+template <class Problem>
+inline constexpr bool reads_groups = blocks_structs<Problem>::value &&
+                                     sizeof(typename Problem::accumulator) > 16;
+
 /// Whether a problem has shorter kernels, which compile sooner: small and large waves have one
 /// kernel, with the warps of a large one and one body for all tiles, and the pipeline has one body
 /// for all tiles that are not both full and aligned. For objects that the pipeline takes and a
@@ -53,7 +62,8 @@ inline constexpr bool has_short_kernels =
 ///   long    Only `long_column_warps` look-ahead warps work, since all of them poll. Lines of the
 ///           input are the last to leave the L2 cache.
 ///
-/// A look-ahead warp reads `window` groups at once: all groups since the block's previous tile.
+/// A look-ahead warp reads `window` groups at once: all groups since the block's previous tile. Or
+/// `group_warps`, one, publishes the aggregates of groups (reads_groups).
 ///
 /// The scanning warps are `scanning_teams` teams, which take turns with the tiles: while one waits
 /// for the steps of its tile, which depend on each other, another has its own tile to work on.
@@ -72,8 +82,9 @@ struct look_ahead_tuning {
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
                                                loads_at_once = 16, scanning_teams = 1;
   bool short_code = false, all_again = false;
-  int second_stages = 0;
-  constexpr int first_scanning_warp() const { return 2 + look_ahead_warps; }
+  int second_stages = 0, group_warps = 0;
+  constexpr int first_group_warp() const { return 2 + look_ahead_warps; }
+  constexpr int first_scanning_warp() const { return first_group_warp() + group_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }
   constexpr int loading_team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }
   constexpr int scanning_team_warps() const { return scanning_warps / scanning_teams; }
@@ -132,6 +143,8 @@ public:
     return ahead_tile<words>::of(sequence_, i, extent_.first_of_tree(sequence_.tile(i)),
                                  state_.tile_aggregates);
   }
+  LOOKBACK_DEVICE bool is_last(int i) const { return sequence_.is_last(i); }
+  LOOKBACK_DEVICE const words &group_aggregates() const { return state_.group_aggregates; }
   static constexpr bool one_tree = decltype(Problem::extent)::one_tree;
 
 private:
@@ -173,8 +186,6 @@ class look_ahead {
   using T = typename Problem::accumulator;
   static constexpr int stages = Tuning::value.stages, group_tiles = Problem::shape::group_tiles;
   static constexpr int window = Tuning::value.window; // groups read at once
-  static constexpr bool is_wide = sizeof(T) > 16;
-  static constexpr int at_once = is_wide ? simt::warp_threads / window * window : window;
   using position = ring_position<stages>;
 
 public:
@@ -227,7 +238,27 @@ public:
     }
   }
 
+  /// Publishes the aggregates of the groups whose last tiles are the block's, except that of the
+  /// scan's last tile. Called by one warp.
+  template <class Operator>
+  LOOKBACK_DEVICE void publish_groups(Operator &op) const {
+    typename lane_exchange<T>::storage nothing;
+    lane_exchange<T> exchange(nothing);
+    for (int i = 0; i < tiles_.count(); ++i) {
+      const auto own = tiles_(i);
+      if ((own.tile + 1) % group_tiles != 0 || tiles_.is_last(i)) continue;
+      uninitialized_array<T, 1> aggregates; // of the group's tiles, one a lane
+      const unsigned first = own.tile + 1 - group_tiles;
+      wait_for_entries(own.words, first, group_tiles, aggregates[0]); // mutant: group-tiles
+      warp_reduce<1>(
+          aggregates, [](int) { return group_tiles; }, op, exchange);
+      if (simt::lane_index() == 0)
+        tiles_.group_aggregates().publish(own.tile / group_tiles, aggregates[0]);
+    }
+  }
+
 private:
+  /// left <- G of the tile's group, and within[0] <- T of the tile before, if that is in its group.
   template <class Own, class Operator>
   LOOKBACK_DEVICE void read_groups(const Own &own, bool waits, position at, const T &early_initial,
                                    maybe<T> &left, uninitialized_array<T, 1> &within, Operator &op,
@@ -235,12 +266,12 @@ private:
     auto before = at;
     before.advance(-1);
     const unsigned group = own.tile / group_tiles;
+    if constexpr (reads_groups<Problem>) reduce_own_group(own, within, op, exchange);
     bool begins = true;
-    for (unsigned first = own.goes_on ? own.before / group_tiles : 0;; first += at_once) {
-      uninitialized_array<T, is_wide ? 1 : window>
-          aggregates; // (groups), or that of a lane's group
-      if constexpr (is_wide)
-        reduce_wide(own, first, aggregates, op, exchange);
+    for (unsigned first = own.goes_on ? own.before / group_tiles : 0;; first += window) {
+      uninitialized_array<T, window> aggregates; // (groups)
+      if constexpr (reads_groups<Problem>)
+        wait_for_groups(first, group, aggregates, exchange);
       else
         reduce_aggregates<window, Tuning::value.all_again>(own.words, first, 1, own.tile,
                                                            aggregates, op, exchange);
@@ -252,38 +283,35 @@ private:
           if (!own.goes_on) left.set(initial_of(problem_, early_initial));
         begins = false;
       }
-      if constexpr (is_wide) {
-        for (int u = 0; u < at_once && first + u <= group; ++u) {
-          const T aggregate = exchange.from(aggregates[0], u, true);
-          if (first + u < group) left.append(op, aggregate);
-          if (first + u == group) construct(within[0], aggregate);
-        }
-      } else {
-        LOOKBACK_UNROLL
-        for (int u = 0; u < window; ++u) {
-          if (first + u < group) left.append(op, aggregates[u]);
-          if (first + u == group) construct(within[0], aggregates[u]);
-        }
+      LOOKBACK_UNROLL
+      for (int u = 0; u < window; ++u) {
+        if (first + u < group) left.append(op, aggregates[u]);
+        if (!reads_groups<Problem> && first + u == group) construct(within[0], aggregates[u]);
       }
-      if (group - first < at_once) break;
+      if (group - first < window) break;
     }
   }
-  /// Of wide values, the aggregates of few groups fit into registers at once. They stay in the
-  /// lanes, that of group first + l in lane l, until the warp has read all that it needs, and only
-  /// then waits for the warp of the previous tile.
   template <class Own, class Operator>
-  LOOKBACK_DEVICE void reduce_wide(const Own &own, unsigned first,
-                                   uninitialized_array<T, 1> &of_lane, Operator &op,
-                                   lane_exchange<T> &exchange) const {
-    const int lane = simt::lane_index();
-    for (int r = 0; r < at_once && first + r <= own.tile / group_tiles; r += window) {
-      uninitialized_array<T, window> aggregates; // (groups)
-      reduce_aggregates<window, Tuning::value.all_again>(own.words, first + r, 1, own.tile,
-                                                         aggregates, op, exchange);
-      LOOKBACK_UNROLL
-      for (int u = 0; u < window; ++u)
-        if (lane == r + u) construct(of_lane[0], aggregates[u]);
-    }
+  LOOKBACK_DEVICE void reduce_own_group(const Own &own, uninitialized_array<T, 1> &within,
+                                        Operator &op, lane_exchange<T> &exchange) const {
+    const int mine = static_cast<int>(own.tile % group_tiles);
+    if (mine == 0) return;
+    uninitialized_array<T, 1> aggregates; // of the group's tiles, one a lane
+    wait_for_entries(own.words, own.tile - mine, mine, aggregates[0]);
+    warp_reduce<1>(
+        aggregates, [=](int) { return mine; }, op, exchange);
+    construct(within[0], aggregates[0]);
+  }
+  /// The aggregates of those of the groups first, first + 1, ... that precede group `end`.
+  LOOKBACK_DEVICE void wait_for_groups(unsigned first, unsigned end,
+                                       uninitialized_array<T, window> &aggregates,
+                                       lane_exchange<T> &exchange) const {
+    const int left = static_cast<int>(end - first), count = left < window ? left : window;
+    if (count == 0) return;
+    uninitialized_array<T, 1> of_lane; // that of group first + lane
+    wait_for_entries(tiles_.group_aggregates(), first, count, of_lane[0]);
+    LOOKBACK_UNROLL
+    for (int u = 0; u < window; ++u) construct(aggregates[u], exchange.from(of_lane[0], u, true));
   }
 
   const Problem &problem_;

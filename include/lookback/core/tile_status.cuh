@@ -448,11 +448,16 @@ struct aggregate_of_tile<run_prefix<T>> {
 };
 
 /// The same for blocks that settle which of them take part (carry/participants.cuh). They compute
-/// prefixes from the aggregates of tiles alone. A tag marks those of this launch, so that no kernel
-/// has to clear the words before.
-template <class T, class Memory = device_memory>
+/// prefixes from aggregates alone: of tiles, and of groups as well if a value is wide. A tag marks
+/// those of this launch, so that no kernel has to clear the words before.
+template <class T, class Memory = device_memory, bool IsWide = (sizeof(T) > 16)>
 struct tagged_state {
   packed_status<typename aggregate_of_tile<T>::type, Memory, mark_by_tag> tile_aggregates;
+};
+template <class T, class Memory>
+struct tagged_state<T, Memory, true> {
+  packed_status<T, Memory, mark_by_tag> tile_aggregates;
+  packed_status<T, Memory, mark_by_tag> group_aggregates;
 };
 
 /// Counters of ended steps, which all blocks add to. A thread that reads a count sees all writes

@@ -98,10 +98,23 @@ inline constexpr reverse_t reverse{};
 
 namespace detail {
 
+/// The pipeline, unless there are so few structs that the look-back is faster.
+template <class Rows>
+struct pipeline_of_many : pipeline<Rows> {
+  template <class Problem, class Launch>
+  static const char *fits(const Problem &problem, Launch &launch) {
+    if constexpr (blocks_structs<Problem>::value) {
+      using row = typename Rows::template at<0>::template pipeline<Problem>;
+      if (problem.tiles() < row::least_tiles) return "of few structs, the look-back is faster";
+    }
+    return pipeline<Rows>::fits(problem, launch);
+  }
+};
+
 /// The strategies of lookback::fastest, with the tuning table `Rows`.
 template <class Rows>
-using fastest_strategies = first_of<one_tile<Rows>, cluster<Rows>, wave<Rows>, pipeline<Rows>,
-                                    tree_look_back<Rows>, warp_tiles<Rows>>;
+using fastest_strategies = first_of<one_tile<Rows>, cluster<Rows>, wave<Rows>,
+                                    pipeline_of_many<Rows>, tree_look_back<Rows>, warp_tiles<Rows>>;
 
 /// For at most a group, 32 tiles: a few strategies are enough, and fewer kernels are compiled.
 template <class Rows>

@@ -322,21 +322,20 @@ struct tuned_on_h200 {
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     // Where warps load, fewer stages, so that the L1 cache has room for loads in flight.
     static constexpr int wanted_stages = tiles_for(loads ? 10 : splits ? 14 : 12);
-    static constexpr int stages = fit < wanted_stages ? fit : wanted_stages;
+    static constexpr int stages = structs || fit < wanted_stages ? fit : wanted_stages;
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
     // A block of 20 warps has 96 registers a thread, one of 21 has 80: too few for two passes that
     // place results, and two look-ahead warps keep up with them.
     static constexpr bool few = loads || placing || selects<Problem>;
-    static constexpr int look_ahead_warps =
-        !few && !structs && (swift || blocked || sizeof(T) <= 4) ? 3 : 2;
-    static constexpr int long_column_warps = !few && !structs && (swift || blocked) ? 3 : 2;
-    // Of structs, a team is a warp or two. In a block of 12 warps in all, threads have 168
-    // registers; in one of 16, 128. (Chosen so that they hold the items of a lane; not measured.)
-    static constexpr int struct_warps =
-                             blocks_structs<Problem>::warps == 1 || sizeof(T) > 48 ? 8 : 12,
-                         struct_teams = struct_warps / blocks_structs<Problem>::warps;
-    // Groups of which a look-ahead warp has room for the status words of all tiles at once.
-    static constexpr int window = sizeof(T) <= 24 ? groups_a_round : sizeof(T) <= 48 ? 3 : 2;
+    static constexpr int team_of_structs = blocks_structs<Problem>::warps,
+                         struct_warps = team_of_structs == 1 ? 6 : 8;
+    static constexpr bool third =
+        structs ? team_of_structs < 4 || sizeof(T) > 32 : !few && (swift || blocked);
+    static constexpr int look_ahead_warps = third || (!few && !structs && sizeof(T) <= 4) ? 3 : 2;
+    static constexpr int long_column_warps = third ? 3 : 2;
+    static constexpr std::uint64_t least_tiles = structs && sizeof(T) <= 24 ? 4096 : 0;
+    // Groups of which a look-ahead warp has room for all aggregates at once.
+    static constexpr int window = sizeof(T) <= 32 ? groups_a_round : sizeof(T) <= 48 ? 3 : 2;
     static constexpr int scanning_warps =
         structs                                                                     ? struct_warps
         : (sizeof(T) <= 8 || placing) && in_bulk && Problem::shape::tile_rows >= 16 ? 16
@@ -352,12 +351,12 @@ struct tuned_on_h200 {
     // Measured: four teams are slower for small items and for partitions.
     static constexpr bool two_teams = sizeof(lane_state<Problem>) > 4 ||
                                       sizeof(stored) <= 2 || Problem::sink_type::places_rejected;
-    static constexpr int scanning_teams = structs     ? struct_teams
+    static constexpr int scanning_teams = structs     ? struct_warps / team_of_structs
                                           : !in_teams ? 1
                                           : two_teams ? 2
                                                       : 4;
     static constexpr int depth_at_most = stages - spare;
-    static constexpr int wanted = structs                  ? struct_teams
+    static constexpr int wanted = structs                  ? stages - 3
                                   : splits                 ? 8
                                   : loads && sizeof(T) > 4 ? 5
                                                            : tiles_for(wanted_depth);
@@ -382,7 +381,8 @@ struct tuned_on_h200 {
                                              scanning_teams,
                                              has_short_kernels<Problem>,
                                              lengths,
-                                             splits ? seconds_at_most : 0};
+                                             splits ? seconds_at_most : 0,
+                                             reads_groups<Problem> ? 1 : 0};
   };
 
   /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements: in segments of

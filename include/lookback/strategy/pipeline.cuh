@@ -17,6 +17,8 @@
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
 //   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
 //                       prefix; they take turns
+//   group warp          of wide values: aggregates of a group's tiles -> that of the group, which
+//                       look-ahead warps read instead
 //
 // A prefix is built from aggregates alone, so a block waits until other blocks have read and
 // reduced their tiles, but never for their prefixes. This wait ends only if every block with tiles
@@ -155,7 +157,8 @@ class look_ahead_scan {
   static constexpr int scanning_teams = tuning.scanning_teams,
                        scanning_warps = tuning.scanning_team_warps(); // of a team
   static constexpr int rows = shape::tile_rows / scanning_warps;      // rows a scanning warp
-  static constexpr int warps = tuning.warps(), first_scanning_warp = tuning.first_scanning_warp();
+  static constexpr int warps = tuning.warps(), first_group_warp = tuning.first_group_warp(),
+                       first_scanning_warp = tuning.first_scanning_warp();
   static constexpr bool in_bulk = tuning.in_bulk();
   static constexpr int second_stages = tuning.second_stages;
   static constexpr bool splits = second_stages > 0;
@@ -169,6 +172,10 @@ class look_ahead_scan {
   static constexpr bool structs = blocks_structs<Problem>::value;
   static constexpr int kept = blocked ? 1 : rows,
                        aggregates_a_tile = blocked ? scanning_warps : shape::tile_rows;
+  // V of a warp's rows, between the two passes over a tile. Those of structs are computed in the
+  // second pass: no lane has registers for as many tiles as hide the latency of the prefixes.
+  struct nothing {};
+  using kept_vectors = std::conditional_t<structs, nothing, uninitialized_array<state_type, kept>>;
   static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
   static_assert(can_stage<Problem> || !in_bulk, "items come from loading warps");
   static_assert(tuning.depth >= scanning_teams, "a team needs a tile between its two passes");
@@ -178,6 +185,9 @@ class look_ahead_scan {
                 "all scanning warps must have the same number of rows");
   static_assert(!structs || scanning_warps == blocks_structs<Problem>::warps,
                 "a team must have as many warps as scan a tile of structs");
+  static_assert(!structs || !in_bulk, "structs come from loading warps");
+  static_assert(tuning.group_warps == (reads_groups<Problem> ? 1 : 0),
+                "aggregates of groups that are read must be published, by one warp");
   static_assert(!splits || (in_bulk && adds_by_key<Problem> && second_stages < stages &&
                             storage::first_copies <= second_stages),
                 "only keys of integers may have a shorter ring, and only beside bulk copies");
@@ -222,11 +232,13 @@ public:
         load(warp == 0 ? 0 : warp - first_loading_warp + 1);
     } else if (warp == 1) {
       publish();
-    } else if (warp < first_scanning_warp) {
+    } else if (warp < first_group_warp) {
       const int working = sequence_is_short() ? tuning.look_ahead_warps : tuning.long_column_warps;
       const T &initial = shared_.initial[0];
       if (warp - 2 < working)
         carry_.run(warp - 2, working, initial, shared_.scanned, op_); // mutant: working-warps
+    } else if (warp < first_scanning_warp) {
+      if constexpr (reads_groups<Problem>) carry_.publish_groups(op_);
     } else {
       reduce_and_scan();
     }
@@ -346,7 +358,7 @@ private:
       else
         reduce_and_scan<true, false>(share, team, 0, full, reducing, scanning);
       if (full < sequence_.count() && full % scanning_teams == team) { // mutant: partial-team
-        uninitialized_array<state_type, kept> vectors;
+        kept_vectors vectors;
         reduce<false, false>(share, full, reducing, vectors);
         scan<false, false>(share, full, scanning, vectors);
       }
@@ -361,7 +373,7 @@ private:
                                        ring_position<stages> &scanning) {
     constexpr int depth = tuning.depth, waits = depth / scanning_teams; // tiles of the team
     // V(lane), inclusive, of the rows of this warp; the oldest tile first.
-    uninitialized_array<state_type, kept> waiting[waits];
+    kept_vectors waiting[waits];
     for (int i = begin + team; i < end + depth; i += scanning_teams) {
       if (i >= begin + depth) {
         scan<Full, Aligned>(share, i - depth, scanning, waiting[0]);
@@ -405,7 +417,7 @@ private:
 
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void reduce(const warp_share &share, int i, ring_position<stages> at,
-                              uninitialized_array<state_type, kept> &vectors) {
+                              kept_vectors &vectors) {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
     simt::wait(shared_.copied[at.stage], at.phase); // mutant: copied-wait
@@ -417,7 +429,7 @@ private:
       simt::arrive(shared_.reduced[at.stage]);            // mutant: warp-arrive
     } else if constexpr (structs) {
       blocked_rows_of<Full>(sequence_.tile(i), at.stage)
-          .reduce(vectors, shared_.row_aggregates[at.stage], op_);
+          .reduce(shared_.row_aggregates[at.stage], op_);
       simt::synchronize_warp(); // mutant: blocked-aggregates
       if (lane == 0) simt::arrive(shared_.reduced[at.stage]);
     } else {
@@ -438,7 +450,7 @@ private:
 
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void scan(const warp_share &share, int i, ring_position<stages> at,
-                            uninitialized_array<state_type, kept> &vectors) {
+                            kept_vectors &vectors) {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
     const unsigned tile = sequence_.tile(i);
@@ -449,8 +461,7 @@ private:
         prefix.append(op_, shared_.row_prefixes[at.stage][scanning_warp() - 1]);
       blocked_share<Full>(tile, at.stage).scan(prefix.exists() ? prefix.value() : T{}, vectors[0]);
     } else if constexpr (structs) {
-      blocked_rows_of<Full>(tile, at.stage)
-          .scan(prefix, vectors, shared_.row_prefixes[at.stage], op_);
+      blocked_rows_of<Full>(tile, at.stage).scan(prefix, shared_.row_prefixes[at.stage], op_);
     } else {
       // The sum of nothing: then there are no branches, for which shifts leave no time.
       if constexpr (sums_integers<Problem> && !Aligned)
@@ -672,11 +683,14 @@ struct pipeline_workspace {
     const std::size_t before = memory.bytes();
     answers = memory.take<std::uint64_t>(participants_at_most);
     tile_aggregates = memory.take<char>(status_words::bytes(tiles).zeroed);
+    if constexpr (reads_groups<Problem>)
+      group_aggregates =
+          memory.take<char>(status_words::bytes(tiles / Problem::shape::group_tiles).zeroed);
     words = (memory.bytes() - before) / sizeof(std::uint64_t);
   }
 
   std::uint64_t *answers; // and all that follows, `words` words
-  char *tile_aggregates;
+  char *tile_aggregates, *group_aggregates = nullptr;
   std::size_t words;
 };
 
@@ -715,10 +729,12 @@ struct pipeline : tree_strategy<Rows> {
     if (launch.is_captured()) // its graph repeats the launch with the same tag
       clear_words<Rows>(in.answers, in.words, launch); // mutant: captured-clear
     const auto kernel = pipeline_kernel<Problem, Rows>;
-    using state = tagged_state<typename Problem::accumulator>;
+    tagged_state<typename Problem::accumulator> state;
+    state.tile_aggregates = {in.tile_aggregates, nullptr, mark_by_tag{tag}};
+    if constexpr (reads_groups<Problem>)
+      state.group_aggregates = {in.group_aggregates, nullptr, mark_by_tag{tag}};
     launch(kernel, launch.template shape<pipeline_block<Problem, Rows>>(kernel),
-           launch_grid{std::min(tiles, blocks)}, problem,
-           state{{in.tile_aggregates, nullptr, mark_by_tag{tag}}}, roll_call<>(in.answers, tag));
+           launch_grid{std::min(tiles, blocks)}, problem, state, roll_call<>(in.answers, tag));
   }
 };
 

@@ -28,11 +28,9 @@ class blocked_rows {
                        group_items = granules_a_group * granule / size,
                        groups = items / group_items;
   static_assert(items % group_items == 0, "a lane has whole groups of items");
-  static constexpr int all_groups = Full ? groups : 1; // unrolled
+  static constexpr int all_groups = Full ? groups : 1, all_items = Full ? items : 1; // unrolled
 
 public:
-  using prefixes = uninitialized_array<T, items>;
-
   LOOKBACK_DEVICE blocked_rows(const Problem &problem, unsigned char *stage, unsigned tile,
                                int valid, int warp)
       : problem_(problem), stage_(stage), tile_(tile), valid_(valid), warp_(warp) {
@@ -40,29 +38,38 @@ public:
     count_ = Full || left > items ? items : left < 0 ? 0 : left;
   }
 
-  /// V(i) <- V of the lane's item i, inclusive. The last lane of a full row writes the row's
-  /// aggregate.
+  /// The last lane of a full row writes the row's aggregate.
   template <class Operator>
-  LOOKBACK_DEVICE void reduce(prefixes &V, uninitialized_array<T, shape::tile_rows> &row_aggregates,
+  LOOKBACK_DEVICE void reduce(uninitialized_array<T, shape::tile_rows> &row_aggregates,
                               Operator &op) const {
-    LOOKBACK_UNROLL_BY(all_groups)
-    for (int g = 0; g < groups; ++g) {
-      const group read = read_group(g);
-      LOOKBACK_UNROLL
-      for (int k = 0; k < group_items; ++k)
-        if (g * group_items + k < count_) construct(V[g * group_items + k], read.get(k));
+    lane_values x;
+    read(x);
+    const bool all = count_ == items; // of the lane; so of a full row, in all of its lanes
+    LOOKBACK_UNROLL_BY(all_items)
+    for (int distance = 1; distance < items; distance *= 2) {
+      LOOKBACK_UNROLL_BY(all_items)
+      for (int i = 2 * distance - 1; i < items; i += 2 * distance)
+        if (all) construct(x[i], static_cast<T>(op(x[i - distance], x[i])));
     }
-    step<1>(V, op);
-    if (lane_of_row() == row_lanes - 1 && count_ == items)
-      construct(row_aggregates[row()], V[items - 1]);
+    T &aggregate = x[items - 1];
+    LOOKBACK_UNROLL
+    for (int lanes = 1; lanes < row_lanes; lanes *= 2) {
+      const T left = simt::shuffle_up(aggregate, lanes);
+      if (all && lane_of_row() % (2 * lanes) == 2 * lanes - 1)
+        construct(aggregate, static_cast<T>(op(left, aggregate)));
+    }
+    if (all && lane_of_row() == row_lanes - 1) construct(row_aggregates[row()], aggregate);
   }
 
   /// Scans the items, and stores the results of the tile. `prefix` is that of the tile, and
   /// `row_prefixes` has R.
   template <class Operator>
-  LOOKBACK_DEVICE void scan(maybe<T> prefix, const prefixes &V,
+  LOOKBACK_DEVICE void scan(maybe<T> prefix,
                             const uninitialized_array<T, shape::tile_rows> &row_prefixes,
                             Operator &op) const {
+    lane_values V; // of the lane's items, inclusive
+    read(V);
+    step<1>(V, op);
     uninitialized_array<T, 1> before; // V of the item before the lane's
     if constexpr (row_lanes > 1) construct(before[0], simt::shuffle_up(V[items - 1], 1));
     if (row() > 0 && count_ > 0) prefix.append(op, row_prefixes[row() - 1]); // mutant: blocked-row
@@ -77,11 +84,23 @@ public:
   }
 
 private:
+  using lane_values = uninitialized_array<T, items>;
+
+  /// The items of the lane.
+  LOOKBACK_DEVICE void read(lane_values &x) const {
+    LOOKBACK_UNROLL_BY(all_groups)
+    for (int g = 0; g < groups; ++g) {
+      const group read = read_group(g);
+      LOOKBACK_UNROLL
+      for (int k = 0; k < group_items; ++k)
+        if (g * group_items + k < count_) construct(x[g * group_items + k], read.get(k));
+    }
+  }
   /// Puts the results of the lane's items into their places. `before`: V of the item before the
   /// lane's, if that is in the same row. `HasPrefix`: all lanes have a prefix. (What is put there
   /// for items that are not valid is not stored.)
   template <bool HasPrefix, class Operator>
-  LOOKBACK_DEVICE void scan_items(const maybe<T> &prefix, const prefixes &V, const T &before,
+  LOOKBACK_DEVICE void scan_items(const maybe<T> &prefix, const lane_values &V, const T &before,
                                   Operator &op) const {
     const auto after_prefix = [&](const T &right) {
       return HasPrefix || prefix.exists() ? static_cast<T>(op(prefix.value(), right)) : right;
@@ -151,7 +170,7 @@ private:
   /// The steps of the row's network from distance `Distance` on. Of the items whose distances are
   /// multiples of it, the last comes first, since each takes the value that another had before.
   template <int Distance, class Operator>
-  LOOKBACK_DEVICE void step(prefixes &V, Operator &op) const {
+  LOOKBACK_DEVICE void step(lane_values &V, Operator &op) const {
     constexpr bool within = Distance < items;
     constexpr int chains = within ? Distance : items, links = items / chains,
                   lanes = within ? 1 : Distance / items;

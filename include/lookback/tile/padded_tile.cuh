@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tile of structs in shared memory, for lanes that each read consecutive items of it, 16 bytes at
-// a time. Behind the bytes of every lane there are 16 bytes of padding: without them, lanes would
-// read from the same banks.
+// a time. A lane has room for an odd number of these: with an even number, lanes would read from the
+// same banks.
 #pragma once
 
 #include <lookback/arch/simt_sm90.cuh>
@@ -13,11 +13,12 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Whether an array of structs of 12 to 64 bytes, a multiple of 4 but not 16, is scanned to
-/// another: forward, not by key, without a total, and as many as the host says. A lane then scans
-/// consecutive items of a row (tile/blocked_rows.cuh). Whether the arrays are aligned to 16 bytes,
-/// only the call knows (strategy/pipeline.cuh). Structs of 16 bytes are vectors of the tree like
-/// those of numbers, and are moved and scanned as these are.
+/// Whether an array of structs of 12 to 64 bytes is scanned to another: forward, not by key, without
+/// a total, and as many as the host says. A lane then scans consecutive items of a row
+/// (tile/blocked_rows.cuh). Their size is a multiple of 4, above 48 bytes of 8: otherwise the items
+/// that take whole granules have more words than a thread has registers. Structs of 16 bytes are
+/// vectors of the tree like those of numbers, and are moved and scanned as these are. Whether the
+/// arrays are aligned to 16 bytes, only the call knows (strategy/pipeline.cuh).
 template <class Problem>
 struct blocks_structs {
   using T = typename Problem::accumulator;
@@ -28,10 +29,12 @@ struct blocks_structs {
                                 std::is_same<typename Problem::sink_type, dense<output>>::value &&
                                 !counts_on_device<Problem> && !is_number<T> &&
                                 std::is_trivially_copyable<T>::value && alignof(T) <= 16 &&
-                                sizeof(T) % 4 == 0 && sizeof(T) > 8 && sizeof(T) <= 64 &&
-                                sizeof(T) != 16;
-  /// Warps that scan a tile. The items of a lane take at most 96 registers.
-  static constexpr int warps = sizeof(T) * Problem::shape::tile_rows <= 384 ? 1 : 2;
+                                sizeof(T) > 8 && sizeof(T) != 16 && sizeof(T) <= 64 &&
+                                sizeof(T) % (sizeof(T) <= 48 ? 4 : 8) == 0;
+  /// Warps that scan a tile. A lane has items that take whole granules, in at most 96 registers.
+  static constexpr int warps = sizeof(T) <= 12                                             ? 1
+                               : sizeof(T) <= 24 || (sizeof(T) > 32 && sizeof(T) % 8 != 0) ? 2
+                                                                                           : 4;
 };
 
 /// `Warps` warps fill it. The array begins at a multiple of 16 bytes.
@@ -45,7 +48,7 @@ public:
   static constexpr int scanning_lanes = blocks_structs<Problem>::warps * simt::warp_threads;
   static constexpr int lane_items = shape::tile_elements / scanning_lanes;
   static constexpr int lane_granules = lane_items * static_cast<int>(sizeof(T)) / granule;
-  static constexpr int lane_room = (lane_granules + 1) * granule;              // bytes
+  static constexpr int lane_room = (lane_granules | 1) * granule;              // bytes
   static constexpr int steps = blocks_structs<Problem>::warps * lane_granules; // if one warp copies
   static constexpr unsigned bytes = scanning_lanes * lane_room;
   static_assert(shape::vector_elements == 1 && shape::row_elements == simt::warp_threads,
@@ -89,33 +92,6 @@ public:
         simt::store_shared<4>(place_of_word(stage, i), simt::load_vector<4>(from + i * 4));
       simt::arrive(copied); // every lane has written its own words // mutant: padded-arrive
     }
-  }
-#endif
-
-#if LOOKBACK_TARGETS_SM_90
-  /// Starts the same copies in bulk, one for each scanning lane. They complete on `copied`. Called
-  /// by one thread, which itself copies what is left of the last 16 bytes.
-  struct plan {
-    unsigned bytes; // of the tile
-  };
-  LOOKBACK_DEVICE static plan plan_of(unsigned, int valid) {
-    return {static_cast<unsigned>(valid) * static_cast<unsigned>(sizeof(T))};
-  }
-  LOOKBACK_DEVICE void fill(unsigned char *stage, unsigned tile, int, const plan &bulk,
-                            simt::barrier &copied, simt::cache_policy policy) const {
-    constexpr unsigned lane_bytes = lane_granules * granule;
-    const auto *from = reinterpret_cast<const unsigned char *>(
-        input_ + static_cast<std::ptrdiff_t>(tile) * shape::tile_elements);
-    const unsigned whole = bulk.bytes / granule * granule;
-    for (unsigned at = whole; at < bulk.bytes; at += 4)
-      simt::store_shared<4>(place_of_word(stage, static_cast<int>(at / 4)),
-                            simt::load_vector<4>(from + at));
-    simt::fence_before_bulk_copy();         // of results, which threads have written to the stage
-    simt::arrive_and_expect(copied, whole); // mutant: padded-bytes
-    LOOKBACK_ROLLED
-    for (unsigned at = 0; at < whole; at += lane_bytes, from += lane_bytes, stage += lane_room)
-      simt::bulk_copy(stage, from, whole - at < lane_bytes ? whole - at : lane_bytes, copied,
-                      policy);
   }
 #endif
 
