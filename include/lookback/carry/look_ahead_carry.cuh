@@ -187,6 +187,7 @@ class look_ahead {
   static constexpr int stages = Tuning::value.stages, group_tiles = Problem::shape::group_tiles;
   static constexpr int window = Tuning::value.window; // groups read at once
   using position = ring_position<stages>;
+  using words = decltype(tagged_state<T>::tile_aggregates);
 
 public:
   using storage = ahead_prefixes<T, stages>;
@@ -267,11 +268,12 @@ private:
     before.advance(-1);
     const unsigned group = own.tile / group_tiles;
     if constexpr (reads_groups<Problem>) reduce_own_group(own, within, op, exchange);
+    [[maybe_unused]] published_groups published;
     bool begins = true;
     for (unsigned first = own.goes_on ? own.before / group_tiles : 0;; first += window) {
       uninitialized_array<T, window> aggregates; // (groups)
       if constexpr (reads_groups<Problem>)
-        wait_for_groups(first, group, aggregates, exchange);
+        published.get(tiles_.group_aggregates(), first, group, aggregates, exchange);
       else
         reduce_aggregates<window, Tuning::value.all_again>(own.words, first, 1, own.tile,
                                                            aggregates, op, exchange);
@@ -302,17 +304,27 @@ private:
         aggregates, [=](int) { return mine; }, op, exchange);
     construct(within[0], aggregates[0]);
   }
-  /// The aggregates of those of the groups first, first + 1, ... that precede group `end`.
-  LOOKBACK_DEVICE void wait_for_groups(unsigned first, unsigned end,
-                                       uninitialized_array<T, window> &aggregates,
-                                       lane_exchange<T> &exchange) const {
-    const int left = static_cast<int>(end - first), count = left < window ? left : window;
-    if (count == 0) return;
-    uninitialized_array<T, 1> of_lane; // that of group first + lane
-    wait_for_entries(tiles_.group_aggregates(), first, count, of_lane[0]);
-    LOOKBACK_UNROLL
-    for (int u = 0; u < window; ++u) construct(aggregates[u], exchange.from(of_lane[0], u, true));
-  }
+  /// The aggregates of groups that have been read: that of group `first` + l in lane l.
+  struct published_groups {
+    unsigned first, count = 0;
+    uninitialized_array<T, 1> of_lane;
+
+    /// Those of the groups from, from + 1, ... that precede group `end`.
+    LOOKBACK_DEVICE void get(const words &status, unsigned from, unsigned end,
+                             uninitialized_array<T, window> &aggregates,
+                             lane_exchange<T> &exchange) {
+      if (from == end) return;
+      if (count == 0 || from + window > first + simt::warp_threads) {
+        first = from;
+        count = end - from < simt::warp_threads ? end - from : simt::warp_threads;
+        wait_for_entries(status, first, static_cast<int>(count), of_lane[0]);
+      }
+      LOOKBACK_UNROLL
+      for (int u = 0; u < window; ++u)
+        construct(aggregates[u],
+                  exchange.from(of_lane[0], static_cast<int>(from - first) + u, true));
+    }
+  };
 
   const Problem &problem_;
   const Tiles tiles_;

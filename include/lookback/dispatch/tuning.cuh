@@ -333,7 +333,7 @@ struct tuned_on_h200 {
         structs ? team_of_structs < 4 || sizeof(T) > 32 : !few && (swift || blocked);
     static constexpr int look_ahead_warps = third || (!few && !structs && sizeof(T) <= 4) ? 3 : 2;
     static constexpr int long_column_warps = third ? 3 : 2;
-    static constexpr std::uint64_t least_tiles = structs && sizeof(T) <= 24 ? 4096 : 0;
+    static constexpr std::uint64_t least_tiles = structs && sizeof(T) <= 12 ? 2048 : 0;
     // Groups of which a look-ahead warp has room for all aggregates at once.
     static constexpr int window = sizeof(T) <= 32 ? groups_a_round : sizeof(T) <= 48 ? 3 : 2;
     static constexpr int scanning_warps =
