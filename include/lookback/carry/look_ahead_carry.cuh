@@ -32,11 +32,10 @@ struct can_look_ahead {
            std::is_pointer<typename Problem::output_type>::value);
 };
 
-/// Whether look-ahead warps read the aggregates of groups, which a warp of their block publishes
-/// where a group ends: of structs, whose aggregates take several words. More words would delay all
-/// memory accesses, and the more warps poll them, the more. H200, 1 GiB, share of a copy's speed:
-/// 24 bytes .46 by the aggregates of tiles, .80 by those of groups; 64 bytes .33 and .50. (12 bytes:
-/// .88 and .83.)
+/// Whether look-ahead warps read the aggregates of groups, each of which a warp of the block with
+/// the group's last tile publishes: of structs, whose aggregates take several words. Polls of more
+/// words delay all other memory accesses. For 12 bytes, the second round trip costs more than it
+/// saves.
 template <class Problem>
 inline constexpr bool reads_groups = blocks_structs<Problem>::value &&
                                      sizeof(typename Problem::accumulator) > 16;
@@ -62,8 +61,9 @@ inline constexpr bool has_short_kernels =
 ///   long    Only `long_column_warps` look-ahead warps work, since all of them poll. Lines of the
 ///           input are the last to leave the L2 cache.
 ///
-/// A look-ahead warp reads `window` groups at once: all groups since the block's previous tile. Or
-/// `group_warps`, one, publishes the aggregates of groups (reads_groups).
+/// A look-ahead warp reads `window` groups at once: all groups since the block's previous tile. If
+/// it reads the aggregates of groups (reads_groups), `group_warps` is 1: the warp that publishes
+/// them.
 ///
 /// The scanning warps are `scanning_teams` teams, which take turns with the tiles: while one waits
 /// for the steps of its tile, which depend on each other, another has its own tile to work on.

@@ -284,6 +284,28 @@ struct tuned_on_h200 {
   ///   memcpy              811          715
   ///   second pass         899          765
   ///   first pass          875          728
+  /// Sums of integers by key (tile/keyed_sums.cuh), 2^28, share of a copy's speed (H200):
+  ///                                                  runs of 7   of 1000
+  ///   pairs of a segmented network                       .92        .92
+  ///   differences; depth 8, two teams                   1.02       1.02
+  ///   keys stay in the stages of the values              .93        .93
+  ///   one team                                           .92        .92
+  /// Structs (tile/blocked_rows.cuh), 1 GiB, share of a copy's speed (H200), by the warps of a
+  /// team, teams, look-ahead warps, and whose aggregates these read:
+  ///                                           12 bytes   24 bytes   32 bytes   64 bytes
+  ///   the look-back                             .72        .66        .59        .44
+  ///   V stays in registers between the passes, so that depth is at most 8:
+  ///     1 or 2, 8 to 4, 2, of tiles             .82        .46        .58        .33
+  ///   V in both passes, depth 8 to 12:
+  ///     2, 4, 3, of groups                      .82        .80        .69        .48
+  ///   The first pass computes the aggregates of rows only:
+  ///     2, 4, 3, of groups                      .83        .80        .73        .58
+  ///     4, 2, 3, of groups                                 .70        .79        .71
+  ///     4, 2, 2, of groups                                            .81        .62
+  ///     4, 3, 2, of groups                                            .68        .52
+  ///     1, 6, 3, of groups                      .84        .80
+  ///     1, 6, 3, of tiles                       .88        .61
+  /// Copied in bulk, a piece for each lane, they were slower (.41, .37, .30, .30).
   template <class Problem>
   struct pipeline {
     using T = typename Problem::accumulator;
@@ -333,6 +355,10 @@ struct tuned_on_h200 {
         structs ? team_of_structs < 4 || sizeof(T) > 32 : !few && (swift || blocked);
     static constexpr int look_ahead_warps = third || (!few && !structs && sizeof(T) <= 4) ? 3 : 2;
     static constexpr int long_column_warps = third ? 3 : 2;
+    // Of few structs of 12 bytes, the look-back is faster (H200, share of a copy's speed):
+    //               2^20   2^22   2^24   2^26
+    //   look-back    .62    .64    .70    .72
+    //   pipeline     .56    .69    .85    .91
     static constexpr std::uint64_t least_tiles = structs && sizeof(T) <= 12 ? 2048 : 0;
     // Groups of which a look-ahead warp has room for all aggregates at once.
     static constexpr int window = sizeof(T) <= 32 ? groups_a_round : sizeof(T) <= 48 ? 3 : 2;

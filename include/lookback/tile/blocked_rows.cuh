@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Structs in the pipeline (strategy/pipeline.cuh): a warp or two scan a tile, and a lane
-// consecutive items of a row, in registers. So most steps of the row's network are within a lane.
-// Lanes with an item of every row exchange five values an item, for which a multiprocessor has no
-// time. Here they exchange none if a lane has a whole row (12 bytes), two for structs of 24 bytes,
-// four for 64.
+// Structs in the pipeline (strategy/pipeline.cuh): a team of one to four warps scans a tile, and a
+// lane consecutive items of a row, in registers. So most steps of the row's network are within a
+// lane. Lanes with an item of every row exchange five values an item, for which a multiprocessor
+// has no time. Here they exchange none if a lane has a whole row (12 bytes), two for structs of 24
+// bytes, three for 32, four for 64.
 #pragma once
 
 #include <lookback/block/warp_shuffle.cuh>
@@ -38,13 +38,14 @@ public:
     count_ = Full || left > items ? items : left < 0 ? 0 : left;
   }
 
-  /// The last lane of a full row writes the row's aggregate.
+  /// Writes the aggregates of full rows. The network's value of a row's last item is a balanced
+  /// tree over the row, so one application of the operator an item is enough.
   template <class Operator>
   LOOKBACK_DEVICE void reduce(uninitialized_array<T, shape::tile_rows> &row_aggregates,
                               Operator &op) const {
     lane_values x;
     read(x);
-    const bool all = count_ == items; // of the lane; so of a full row, in all of its lanes
+    const bool all = count_ == items; // in all lanes of a full row
     LOOKBACK_UNROLL_BY(all_items)
     for (int distance = 1; distance < items; distance *= 2) {
       LOOKBACK_UNROLL_BY(all_items)

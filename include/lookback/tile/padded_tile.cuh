@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tile of structs in shared memory, for lanes that each read consecutive items of it, 16 bytes at
-// a time. A lane has room for an odd number of these: with an even number, lanes would read from the
-// same banks.
+// a time. A lane has room for an odd number of these: with an even number, lanes would read from
+// the same banks.
 #pragma once
 
 #include <lookback/arch/simt_sm90.cuh>
@@ -13,8 +13,8 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Whether an array of structs of 12 to 64 bytes is scanned to another: forward, not by key, without
-/// a total, and as many as the host says. A lane then scans consecutive items of a row
+/// Whether an array of structs of 12 to 64 bytes is scanned to another: forward, not by key,
+/// without a total, and as many as the host says. A lane then scans consecutive items of a row
 /// (tile/blocked_rows.cuh). Their size is a multiple of 4, above 48 bytes of 8: otherwise the items
 /// that take whole granules have more words than a thread has registers. Structs of 16 bytes are
 /// vectors of the tree like those of numbers, and are moved and scanned as these are. Whether the
