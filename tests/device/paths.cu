@@ -28,6 +28,55 @@ struct odd_or_none {
   }
 };
 
+/// Not in place, over the keys, and over the values: a tile's results may lie where its neighbours
+/// have to read.
+template <class T, class Operator, class Random>
+void check_by_key(const Operator &op, Random &random) {
+  const lookback::equal_to equal{};
+  const auto inclusive = [=](const T *keys, const T *values, T *out) {
+    return detail::make_inclusive_by_key<T>(keys, values, out, equal, op);
+  };
+  const auto exclusive = [=](const T *keys, const T *values, T *out) {
+    return detail::make_exclusive_by_key<T>(keys, values, out, T{3}, equal, op);
+  };
+  const auto check = [&](const auto &keys, const auto &values, const auto &expected, auto make) {
+    const auto n = static_cast<std::int64_t>(keys.size());
+    for (const path by : paths)
+      for (const int where : {0, 1, 2}) {
+        INFO(test::name_of(by), ", n = ", n, ", the results over: ",
+             where == 0   ? "nothing"
+             : where == 1 ? "keys"
+                          : "values");
+        const test::guarded_buffer<T> device_keys(keys, random_shift(random)),
+            device_values(values, random_shift(random)),
+            elsewhere(keys.size(), random_shift(random));
+        const test::guarded_buffer<T> &out = where == 0   ? elsewhere
+                                             : where == 1 ? device_keys
+                                                          : device_values;
+        const auto problem = make(device_keys.data(), device_values.data(), out.data());
+        std::size_t bytes = 0;
+        REQUIRE_CUDA(test::scan_by(by, nullptr, bytes, problem, n, nullptr));
+        const test::guarded_buffer<unsigned char> temporary(bytes);
+        if (!supported(problem, by, n,
+                       test::scan_by(by, temporary.data(), bytes, problem, n, nullptr)))
+          continue;
+        CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
+        CHECK(out.guards_intact());
+        CHECK(temporary.guards_intact());
+      }
+  };
+  const auto problem = inclusive(nullptr, nullptr, nullptr);
+  const auto with_initial = exclusive(nullptr, nullptr, nullptr);
+  for (const std::size_t n : lengths(sizeof(T), random, problem, with_initial)) {
+    const auto keys = test::random_keys<T>(n, random, 1 + random() % 4);
+    const auto values = test::random_values<T>(n, random);
+    check(keys, values, test::serial_inclusive_by_key(keys, values, equal, test::plus<T>{}),
+          inclusive);
+    check(keys, values, test::serial_exclusive_by_key(keys, values, equal, test::plus<T>{}, T{3}),
+          exclusive);
+  }
+}
+
 } // namespace
 
 TEST_CASE_TEMPLATE("paths: the bits of sums", T, float, double) {
@@ -185,52 +234,14 @@ TEST_CASE("paths: in place") {
   }
 }
 
-/// Not in place, over the keys, and over the values: a tile's results may lie where its neighbours
-/// have to read.
 TEST_CASE_TEMPLATE("paths: by key", T, std::uint32_t, std::uint64_t) {
   TEST_RANDOM(random);
-  const test::plus<T> op{};
-  const lookback::equal_to equal{};
-  const auto inclusive = [=](const T *keys, const T *values, T *out) {
-    return detail::make_inclusive_by_key<T>(keys, values, out, equal, op);
-  };
-  const auto exclusive = [=](const T *keys, const T *values, T *out) {
-    return detail::make_exclusive_by_key<T>(keys, values, out, T{3}, equal, op);
-  };
-  const auto check = [&](const auto &keys, const auto &values, const auto &expected, auto make) {
-    const auto n = static_cast<std::int64_t>(keys.size());
-    for (const path by : paths)
-      for (const int where : {0, 1, 2}) {
-        INFO(test::name_of(by), ", n = ", n, ", the results over: ",
-             where == 0   ? "nothing"
-             : where == 1 ? "keys"
-                          : "values");
-        const test::guarded_buffer<T> device_keys(keys, random_shift(random)),
-            device_values(values, random_shift(random)),
-            elsewhere(keys.size(), random_shift(random));
-        const test::guarded_buffer<T> &out = where == 0   ? elsewhere
-                                             : where == 1 ? device_keys
-                                                          : device_values;
-        const auto problem = make(device_keys.data(), device_values.data(), out.data());
-        std::size_t bytes = 0;
-        REQUIRE_CUDA(test::scan_by(by, nullptr, bytes, problem, n, nullptr));
-        const test::guarded_buffer<unsigned char> temporary(bytes);
-        if (!supported(problem, by, n,
-                       test::scan_by(by, temporary.data(), bytes, problem, n, nullptr)))
-          continue;
-        CHECK_EQ(test::first_difference(out.download(), expected), test::nowhere);
-        CHECK(out.guards_intact());
-        CHECK(temporary.guards_intact());
-      }
-  };
-  const auto problem = inclusive(nullptr, nullptr, nullptr);
-  const auto with_initial = exclusive(nullptr, nullptr, nullptr);
-  for (const std::size_t n : lengths(sizeof(T), random, problem, with_initial)) {
-    const auto keys = test::random_keys<T>(n, random, 1 + random() % 4);
-    const auto values = test::random_values<T>(n, random);
-    check(keys, values, test::serial_inclusive_by_key(keys, values, equal, op), inclusive);
-    check(keys, values, test::serial_exclusive_by_key(keys, values, equal, op, T{3}), exclusive);
-  }
+  check_by_key<T>(test::plus<T>{}, random);
+}
+/// By lookback's own operator, which is known to add: differences of prefix sums.
+TEST_CASE_TEMPLATE("paths: sums of integers by key", T, std::uint8_t, std::int32_t) {
+  TEST_RANDOM(random);
+  check_by_key<T>(lookback::plus{}, random);
 }
 
 TEST_CASE("paths: one that cannot take a call says so and launches nothing") {

@@ -56,24 +56,29 @@ void sums_over_keys(std::uint64_t count) {
     const test::tree_sizes size(sizeof(Number), sizeof(Number));
     const std::size_t n = test::pick_size(one, size, 4 * size.tile);
     const std::size_t longest = one.random() % 2 == 0 ? 3 : 2 * size.tile;
-    std::vector<Number> keys, values, expected;
-    for (std::size_t i = 0, left = 0; i < n; ++i, --left) {
-      const bool head = left == 0;
-      if (head) left = 1 + one.random() % longest;
-      keys.push_back(static_cast<Number>(i == 0 ? one.random() : keys.back() + (head ? 1 : 0)));
-      values.push_back(static_cast<Number>(one.random()));
-      expected.push_back(static_cast<Number>(values.back() + (head ? 0 : expected.back())));
-    }
+    const test::keyed_numbers<Number> all(one, n, longest);
+    const auto &keys = all.keys;
+    const auto &values = all.values;
+    const bool is_inclusive = one.random() % 2 == 0;
     const test::bare_input<Number> from(values, test::any_shift<Number>(one));
     const std::size_t shift = test::any_shift<Number>(one);
     test::guarded_buffer<Number> written(n, shift, static_cast<Number>(one.random()));
     std::copy(keys.begin(), keys.end(), written.data());
-    INFO("n = ", n, ", tile = ", size.tile, ", keys shifted by ", shift);
-    test::scan<2>(lookback::detail::make_inclusive_by_key<Number>(
-                      static_cast<const Number *>(written.data()), from.data(), written.data(),
-                      lookback::equal_to{}, lookback::plus{}),
-                  n, one.schedule);
-    REQUIRE_EQ(test::first_difference(written.results(), expected), test::nowhere);
+    INFO("n = ", n, ", tile = ", size.tile, ", keys shifted by ", shift,
+         ", inclusive: ", is_inclusive);
+    const auto *const named = static_cast<const Number *>(written.data());
+    if (is_inclusive)
+      test::scan<2>(lookback::detail::make_inclusive_by_key<Number>(
+                        named, from.data(), written.data(), lookback::equal_to{}, lookback::plus{}),
+                    n, one.schedule);
+    else
+      test::scan<2>(lookback::detail::make_exclusive_by_key<Number>(
+                        named, from.data(), written.data(), all.initial, lookback::equal_to{},
+                        lookback::plus{}),
+                    n, one.schedule);
+    REQUIRE_EQ(
+        test::first_difference(written.results(), is_inclusive ? all.inclusive : all.exclusive),
+        test::nowhere);
     REQUIRE(written.intact());
   });
 }

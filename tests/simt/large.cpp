@@ -12,27 +12,6 @@ namespace {
 
 namespace core = lookback::detail;
 
-/// Sums in floating point: the order of association shows.
-template <std::size_t Bytes>
-struct floats {
-  static constexpr int count = Bytes / sizeof(float);
-  float at[count];
-  floats() = default;
-  explicit floats(double value) {
-    for (int i = 0; i < count; ++i) at[i] = static_cast<float>(value + i % 7);
-  }
-  friend bool operator==(const floats &a, const floats &b) {
-    return std::equal(a.at, a.at + count, b.at);
-  }
-};
-struct add_floats {
-  template <std::size_t Bytes>
-  floats<Bytes> operator()(const floats<Bytes> &a, const floats<Bytes> &b) const {
-    floats<Bytes> sum;
-    for (int i = 0; i < floats<Bytes>::count; ++i) sum.at[i] = a.at[i] + b.at[i];
-    return sum;
-  }
-};
 /// An interval that copies itself, in more than 1000 bytes.
 struct wide_object : test::owned_interval {
   explicit wide_object(test::interval value) : owned_interval(value) {}
@@ -58,7 +37,7 @@ void against_tree(std::uint64_t count, std::size_t tiles) {
     using test::kind;
     const kind which = Every ? static_cast<kind>(one.index % 3) : kind::exclusive;
     const auto scan = [&](auto to) {
-      const add_floats op{};
+      const test::add_floats op{};
       if constexpr (Every) {
         if (which == kind::inclusive)
           return test::scan_as<kind::inclusive, 1, T>(input, to, initial, op, n, one.schedule);
@@ -69,7 +48,7 @@ void against_tree(std::uint64_t count, std::size_t tiles) {
       test::scan_as<kind::exclusive, 1, T>(input, to, initial, op, n, one.schedule);
     };
     const auto expected =
-        test::tree_scan<T>(test::converted<T>(values), add_floats{},
+        test::tree_scan<T>(test::converted<T>(values), test::add_floats{},
                            which == kind::inclusive ? std::nullopt : std::optional<T>(initial),
                            which != kind::exclusive, sizeof(In), sizeof(In));
     if constexpr (std::is_same<In, T>::value) {
@@ -109,7 +88,7 @@ TEST_CASE("objects of more than 1000 bytes, an initial value in the output") {
   });
 }
 TEST_CASE("large values by key, over the keys") {
-  using T = floats<512>;
+  using T = test::floats<512>;
   test::for_each_trial(24, [&](test::trial &one) {
     const std::size_t n = test::pick_size(one, test::tree_sizes(sizeof(T), sizeof(T)), 70);
     INFO("n = ", n);
@@ -121,28 +100,28 @@ TEST_CASE("large values by key, over the keys") {
     const T initial(any_number(one));
     const bool inclusive = one.index % 2 == 0;
     const auto expected =
-        test::tree_scan_by_key<T>(keys, values, lookback::equal_to{}, add_floats{},
+        test::tree_scan_by_key<T>(keys, values, lookback::equal_to{}, test::add_floats{},
                                   inclusive ? std::nullopt : std::optional<T>(initial), sizeof(T));
     std::vector<T> *const results[] = {&keys, &values, &elsewhere};
     auto &result = *results[one.index / 2 % 3];
     const T *const k = keys.data(), *const v = values.data();
     if (inclusive)
-      test::scan<1>(
-          core::make_inclusive_by_key<T>(k, v, result.data(), lookback::equal_to{}, add_floats{}),
-          n, one.schedule);
+      test::scan<1>(core::make_inclusive_by_key<T>(k, v, result.data(), lookback::equal_to{},
+                                                   test::add_floats{}),
+                    n, one.schedule);
     else
       test::scan<1>(core::make_exclusive_by_key<T>(k, v, result.data(), initial,
-                                                   lookback::equal_to{}, add_floats{}),
+                                                   lookback::equal_to{}, test::add_floats{}),
                     n, one.schedule);
     REQUIRE_EQ(test::first_difference(result, expected), test::nowhere);
   });
 }
-TEST_CASE("512 bytes") { against_tree<floats<512>, true>(24, 35); }
+TEST_CASE("512 bytes") { against_tree<test::floats<512>, true>(24, 35); }
 #if !defined(__SANITIZE_THREAD__)
-TEST_CASE("504 bytes") { against_tree<floats<504>>(24, 35); }
-TEST_CASE("1000 bytes") { against_tree<floats<1000>>(24, 3); }
-TEST_CASE("1024 bytes") { against_tree<floats<1024>>(24, 3); }
-TEST_CASE("2048 bytes") { against_tree<floats<2048>>(24, 3); }
-TEST_CASE("4096 bytes") { against_tree<floats<4096>>(12, 3); }
-TEST_CASE("8 bytes that become 512") { against_tree<floats<512>, false, double>(12, 2); }
+TEST_CASE("504 bytes") { against_tree<test::floats<504>>(24, 35); }
+TEST_CASE("1000 bytes") { against_tree<test::floats<1000>>(24, 3); }
+TEST_CASE("1024 bytes") { against_tree<test::floats<1024>>(24, 3); }
+TEST_CASE("2048 bytes") { against_tree<test::floats<2048>>(24, 3); }
+TEST_CASE("4096 bytes") { against_tree<test::floats<4096>>(12, 3); }
+TEST_CASE("8 bytes that become 512") { against_tree<test::floats<512>, false, double>(12, 2); }
 #endif

@@ -43,6 +43,64 @@ void pipeline(std::uint64_t count, std::size_t tiles) {
   });
 }
 
+/// Structs of `Bytes` bytes, aligned to 16 bytes, also in place.
+template <class Tuning, std::size_t Bytes>
+void structs(std::uint64_t count, std::size_t tiles) {
+  namespace core = lookback::detail;
+  using T = test::marked_interval<Bytes>;
+  const test::tree_sizes size(Bytes, Bytes);
+  const auto elements = test::interval_elements<T, T>(tiles * size.tile);
+  test::for_each_trial(count, [&](test::trial &one) {
+    const std::size_t n = test::pick_size(one, size, elements.size(), size.tile + 1);
+    const unsigned blocks = 1 + one.random() % 5;
+    const bool in_place = one.random() % 2 == 0;
+    INFO(Bytes, " bytes, n = ", n, ", tile = ", size.tile, ", blocks = ", blocks,
+         ", in place: ", in_place);
+    const test::bare_input<T> input(std::vector<T>(elements.begin(), elements.begin() + n), 0);
+    const T filler = test::make_interval<T>({77, 78});
+    test::guarded_buffer<T> output(n, 0, filler);
+    if (in_place) std::copy(elements.begin(), elements.begin() + n, output.data());
+    const T *const from = in_place ? output.data() : input.data();
+    const bool has_initial = one.random() % 2 == 0;
+    if (has_initial)
+      test::scan_ahead<Tuning>(
+          core::make_problem<false, T>(
+              from, output.data(), test::join_neighbours{},
+              core::initial_value<T>{test::make_interval<T>(test::interval_initial)}),
+          n, blocks, one.schedule);
+    else
+      test::scan_ahead<Tuning>(core::make_problem<true, T>(from, output.data(),
+                                                           test::join_neighbours{},
+                                                           core::no_initial{}),
+                               n, blocks, one.schedule);
+    const auto expected = test::interval_results<T>(has_initial ? 0 : 1, has_initial ? 1 : 2);
+    REQUIRE_EQ(test::first_difference(output.results(), expected(n, Bytes)), test::nowhere);
+    REQUIRE(output.intact());
+  });
+}
+
+/// The same for floats, whose sums depend on the order of the tree.
+template <class Tuning, std::size_t Bytes>
+void structs_of_floats(std::uint64_t count, std::size_t tiles) {
+  namespace core = lookback::detail;
+  using T = test::floats<Bytes>;
+  const test::tree_sizes size(Bytes, Bytes);
+  test::for_each_trial(count, [&](test::trial &one) {
+    const std::size_t n = test::pick_size(one, size, tiles * size.tile, size.tile + 1);
+    INFO(Bytes, " bytes, n = ", n, ", tile = ", size.tile);
+    std::vector<T> values, output(n);
+    for (std::size_t i = 0; i < n; ++i)
+      values.push_back(T(static_cast<double>(one.random() % 1000003) / 997));
+    test::scan_ahead<Tuning>(core::make_problem<true, T>(static_cast<const T *>(values.data()),
+                                                         output.data(), test::add_floats{},
+                                                         core::initial_value<T>{values[0]}),
+                             n, 1 + one.random() % 3, one.schedule);
+    const auto expected = test::tree_scan<T>(values, test::add_floats{},
+                                             std::optional<T>(values[0]), true, Bytes, Bytes);
+    REQUIRE_EQ(test::first_difference(output, expected), test::nowhere);
+  });
+}
+
 /// From one element less than a number of tiles to three more, at most `tiles` tiles and at least
 /// one and an element.
 std::size_t pick_edge(test::trial &one, std::size_t tile, std::size_t tiles) {
@@ -156,6 +214,42 @@ void pipeline_by_key(std::uint64_t count) {
   });
 }
 
+/// Sums of integers by key, keys, input and output anywhere within 16 bytes, also in place.
+template <class Tuning, class T>
+void sums_by_key(std::uint64_t count) {
+  namespace core = lookback::detail;
+  const test::tree_sizes size(sizeof(T), sizeof(T));
+  test::for_each_trial(count, [&](test::trial &one) {
+    const std::size_t n = pick_edge(one, size.tile, 8);
+    const unsigned blocks = 1 + one.random() % 4;
+    const std::size_t longest[] = {1, 5, 200, 4 * size.tile};
+    const test::keyed_numbers<T> all(one, n, longest[one.random() % 4]);
+    const test::bare_input<T> keys(all.keys, test::any_shift<T>(one));
+    test::guarded_buffer<T> input(n, test::any_shift<T>(one), T{77}),
+        output(n, test::any_shift<T>(one), T{77});
+    std::copy(all.values.begin(), all.values.end(), input.data());
+    const bool in_place = one.random() % 2 == 0, is_inclusive = one.random() % 2 == 0;
+    INFO("n = ", n, ", tile = ", size.tile, ", blocks = ", blocks, ", in place: ", in_place,
+         ", inclusive: ", is_inclusive);
+    test::guarded_buffer<T> &written = in_place ? input : output;
+    const T *const values = input.data();
+    if (is_inclusive)
+      test::scan_ahead<Tuning>(core::make_inclusive_by_key<T>(keys.data(), values, written.data(),
+                                                              lookback::equal_to{},
+                                                              lookback::plus{}),
+                               n, blocks, one.schedule);
+    else
+      test::scan_ahead<Tuning>(core::make_exclusive_by_key<T>(keys.data(), values, written.data(),
+                                                              all.initial, lookback::equal_to{},
+                                                              lookback::plus{}),
+                               n, blocks, one.schedule);
+    REQUIRE_EQ(
+        test::first_difference(written.results(), is_inclusive ? all.inclusive : all.exclusive),
+        test::nowhere);
+    REQUIRE(written.intact());
+  });
+}
+
 } // namespace
 
 // 16-byte elements: 1024 a tile.
@@ -175,6 +269,27 @@ TEST_CASE("pipeline, teams of scanning warps") {
   pipeline<test::look_ahead_by<5, 2, 4, 4, 2, 1, 2, 4>, test::interval, test::interval>(60, 34);
   sums<test::look_ahead_by<3, 2, 2, 4, 1, 1, 2, 2>, std::uint8_t, std::uint32_t>(100);
   pipeline_by_key<test::look_ahead_by<4, 2, 2, 4, 2, 2, 2, 2>, std::uint32_t>(60);
+}
+
+/// Teams of one warp, or of two; lanes with whole rows, halves, quarters and eighths of them.
+/// The aggregates of groups are published by a warp of their own, from 20 bytes on.
+template <int Stages, int Depth, int Warps, int LookAhead, int Copying, int Teams>
+using structs_by = test::load_ahead_by<Stages, Depth, Warps, LookAhead, Copying, 1, Teams, 1>;
+TEST_CASE("pipeline, structs") {
+  structs<test::load_ahead_by<4, 2, 2, 2, 1, 1, 2>, 12>(40, 6);
+  structs<test::load_ahead_by<3, 2, 1, 1, 2, 1>, 12>(40, 6);
+  structs<structs_by<4, 2, 4, 1, 1, 2>, 20>(40, 9);
+  structs<structs_by<4, 2, 2, 2, 1, 1>, 24>(40, 34);
+  structs<structs_by<3, 2, 8, 1, 1, 2>, 32>(40, 9);
+  structs<structs_by<3, 1, 2, 1, 2, 1>, 44>(40, 9);
+  structs<structs_by<5, 2, 8, 2, 1, 2>, 64>(40, 67);
+}
+TEST_CASE("pipeline, structs, in the order of the tree") {
+  structs_of_floats<test::load_ahead_by<4, 2, 2, 2, 1, 1, 2>, 12>(20, 4);
+  structs_of_floats<structs_by<4, 2, 4, 1, 2, 2>, 24>(20, 35);
+  structs_of_floats<structs_by<3, 2, 4, 1, 1, 1>, 32>(20, 4);
+  structs_of_floats<structs_by<3, 2, 4, 1, 1, 2>, 44>(20, 4);
+  structs_of_floats<structs_by<5, 2, 8, 2, 1, 2>, 64>(20, 67);
 }
 
 /// Loaded by warps: by one, by a team, by teams that take turns; in batches of a row and of more.
@@ -234,6 +349,18 @@ TEST_CASE("pipeline, a function of 1 byte that makes 8") {
 }
 TEST_CASE("pipeline by key, 4-byte keys") {
   pipeline_by_key<test::look_ahead_by<3, 2, 2, 4, 2>, std::uint32_t>(300);
+}
+TEST_CASE("pipeline by key, sums of integers") {
+  sums_by_key<test::look_ahead_by<3, 2, 2, 4, 2>, std::uint32_t>(200);
+  sums_by_key<test::look_ahead_by<4, 2, 2, 4, 1, 1, 2, 2>, std::uint8_t>(60);
+  sums_by_key<test::look_ahead_by<3, 2, 2, 16, 2>, std::uint64_t>(60);
+  sums_by_key<test::load_ahead_by<3, 2, 4, 2, 4, 1>, std::uint32_t>(60);
+}
+/// Keys in a ring of two stages, or of one.
+TEST_CASE("pipeline by key, sums of integers, keys in a ring of their own") {
+  sums_by_key<test::look_ahead_by<5, 2, 4, 4, 2, 2, 2, 2, false, 2>, std::uint32_t>(100);
+  sums_by_key<test::look_ahead_by<4, 2, 3, 4, 1, 1, 2, 1, false, 3>, std::uint8_t>(60);
+  sums_by_key<test::look_ahead_by<3, 1, 2, 2, 1, 1, 1, 1, false, 1>, std::uint64_t>(60);
 }
 TEST_CASE("pipeline by key, 1-byte keys") {
   pipeline_by_key<test::look_ahead_by<4, 3, 2, 2, 1, 1, 2>, std::uint8_t>(300);

@@ -316,7 +316,7 @@ mutation("release of a cell's flag relaxed"
 mutation("acquire of a cell's flag relaxed" REPLACE flag-acquire "load_acquire" "load_relaxed")
 mutation("flag published before the payload" MOVE flag-release BEFORE payload)
 mutation("the second word of a cell not asked whether it is there"
-         REPLACE second-word " && seen_[1].high != 0" "")
+         VALUE second-word "seen_[1].high != 0" "true")
 mutation("only the first word of a wide cell asked whether it is there"
          REPLACE every-word "seen_[w].high" "seen_[0].high")
 mutation("no warp barrier before an exchange" DELETE exchange-reuse)
@@ -491,6 +491,31 @@ mutation("row totals of one warp taken for all"
 mutation("the partial tile scanned by every team"
          VALUE partial-team "full % scanning_teams == team" "true")
 mutation("unaligned tiles scanned as aligned ones" VALUE fast-tiles "aligned ? full : 0" "full")
+mutation("copies of structs not waited for"
+         REPLACE padded-copies "arrive_when_copied" "arrive")
+mutation("words of one lane taken for all"
+         REPLACE padded-arrive
+         "simt::arrive"
+         "for (int l = 0; lane == 0 && l < 32; ++l) simt::arrive")
+mutation("arrival before every lane has written the aggregate of its row" DELETE blocked-aggregates)
+mutation("structs stored before every lane has put its results" DELETE blocked-results)
+mutation("the prefix of a row taken from its own end" VALUE blocked-row "row() - 1" "row()")
+mutation("the items of earlier lanes of a row left out"
+         VALUE blocked-before "lane_of_row() == 0" "true")
+mutation("aggregates of a group read before they are published"
+         VALUE entries-ready "simt::all_of_warp(seen.ready())" "true")
+mutation("a group published without its last tile"
+         REPLACE group-tiles "group_tiles, aggregates" "group_tiles - 1, aggregates")
+mutation("structs that are not aligned taken for aligned ones"
+         VALUE struct-alignment "(input | output) % 16 == 0" "true")
+mutation("keys copied over others that have not been read" DELETE second-ring)
+mutation("arrival before all lanes have written the aggregates of a share" DELETE share-arrive)
+mutation("a sum by key from a head that is not there"
+         VALUE keyed-newest "with_heads != 0 ? last : newest" "last")
+mutation("sums by key without the rows above" VALUE keyed-before "all + through[i]" "through[i]")
+mutation("a sum by key from a head behind its vector"
+         VALUE keyed-below "(1u << rows.lane) - 1" "(2u << rows.lane) - 1")
+mutation("a sum by key that goes on over a head" DELETE keyed-start)
 mutation("a phase that does not flip" REPLACE phase ", phase ^= 1" "")
 mutation("a total used before it is there"
          REPLACE aggregate-ready "watched(u) >=" "watched(u) + 1 >=")

@@ -61,6 +61,16 @@ struct long_interval {
 inline bool operator==(const long_interval &a, const long_interval &b) {
   return a.value == b.value && a.tag[0] == b.tag[0] && a.tag[1] == b.tag[1];
 }
+/// An interval in 12 bytes or more; all others tell it, too.
+template <std::size_t Bytes>
+struct marked_interval {
+  interval value;
+  std::uint32_t marks[Bytes / 4 - 2];
+};
+template <std::size_t Bytes>
+bool operator==(const marked_interval<Bytes> &a, const marked_interval<Bytes> &b) {
+  return a.value == b.value && std::equal(std::begin(a.marks), std::end(a.marks), b.marks);
+}
 /// An interval in 16 bytes, half of it in either word of its cell.
 struct split_interval {
   std::uint64_t begin, end;
@@ -69,6 +79,27 @@ inline bool operator==(split_interval a, split_interval b) {
   return a.begin == b.begin && a.end == b.end;
 }
 
+/// Sums in floating point: the order of association shows.
+template <std::size_t Bytes>
+struct floats {
+  static constexpr int count = Bytes / sizeof(float);
+  float at[count];
+  floats() = default;
+  explicit floats(double value) {
+    for (int i = 0; i < count; ++i) at[i] = static_cast<float>(value + i % 7);
+  }
+  friend bool operator==(const floats &a, const floats &b) {
+    return std::equal(a.at, a.at + count, b.at);
+  }
+};
+struct add_floats {
+  template <std::size_t Bytes>
+  floats<Bytes> operator()(const floats<Bytes> &a, const floats<Bytes> &b) const {
+    floats<Bytes> sum;
+    for (int i = 0; i < floats<Bytes>::count; ++i) sum.at[i] = a.at[i] + b.at[i];
+    return sum;
+  }
+};
 inline interval interval_of(interval a) { return a; }
 inline interval interval_of(const owned_interval &a) { return a.value(); }
 inline interval interval_of(const long_interval &a) {
@@ -76,9 +107,28 @@ inline interval interval_of(const long_interval &a) {
     emulator::fail("a value is torn");
   return a.value;
 }
+inline std::uint32_t mark_of(interval value, std::size_t i) {
+  return value.begin + 3 * value.end + static_cast<std::uint32_t>(7 * i);
+}
+template <std::size_t Bytes>
+interval interval_of(const marked_interval<Bytes> &a) {
+  for (std::size_t i = 0; i < std::size(a.marks); ++i)
+    if (a.marks[i] != mark_of(a.value, i)) emulator::fail("a value is torn");
+  return a.value;
+}
 inline interval interval_of(split_interval a) {
   if ((a.begin | a.end) >> 32 != 0x11) emulator::fail("an operand was never written");
   return {static_cast<std::uint32_t>(a.begin), static_cast<std::uint32_t>(a.end)};
+}
+template <class T>
+inline constexpr bool is_marked = false;
+template <std::size_t Bytes>
+inline constexpr bool is_marked<marked_interval<Bytes>> = true;
+template <class T>
+T marked(interval value) {
+  T result{value, {}};
+  for (std::size_t i = 0; i < std::size(result.marks); ++i) result.marks[i] = mark_of(value, i);
+  return result;
 }
 template <class T>
 T make_interval(interval value) {
@@ -86,6 +136,8 @@ T make_interval(interval value) {
     return {value, {value.begin + 7u, value.end + 9u}};
   else if constexpr (std::is_same<T, split_interval>::value)
     return {value.begin | std::uint64_t{0x11} << 32, value.end | std::uint64_t{0x11} << 32};
+  else if constexpr (is_marked<T>)
+    return marked<T>(value);
   else
     return T(value);
 }
@@ -245,6 +297,28 @@ struct segments {
       values.push_back(make_interval<T>(interval_element(i)));
       inclusive.push_back(make_interval<T>({1, end + 2}));
       exclusive.push_back(make_interval<T>({0, end + 1}));
+    }
+  }
+};
+
+/// Segments of numbers, at most `longest` elements long, and their sums.
+template <class Number>
+struct keyed_numbers {
+  std::vector<Number> keys, values, inclusive, exclusive;
+  const Number initial;
+
+  keyed_numbers(trial &one, std::size_t n, std::size_t longest)
+      : initial(static_cast<Number>(one.random())) {
+    Number sum{};
+    for (std::size_t i = 0, left = 0; i < n; ++i, --left) {
+      const bool head = left == 0;
+      if (head) left = 1 + one.random() % longest;
+      keys.push_back(static_cast<Number>(i == 0 ? one.random() : keys.back() + (head ? 1 : 0)));
+      values.push_back(static_cast<Number>(one.random()));
+      if (head) sum = Number{};
+      exclusive.push_back(static_cast<Number>(initial + sum));
+      sum = static_cast<Number>(sum + values.back());
+      inclusive.push_back(sum);
     }
   }
 };

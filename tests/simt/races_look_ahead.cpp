@@ -50,6 +50,42 @@ void intervals_anywhere() {
   });
 }
 
+/// Structs, also in place, from `least` to `most` tiles.
+template <class Tuning, std::size_t Bytes>
+void structs(std::size_t least, std::size_t most) {
+  using T = test::marked_interval<Bytes>;
+  const test::tree_sizes size(Bytes, Bytes);
+  const auto elements = test::interval_elements<T, T>(most * size.tile);
+  const auto expected = test::interval_results<T>(1, 2);
+  test::for_each_trial(20, [&](test::trial &one) {
+    const std::size_t n = test::pick_size(one, size, elements.size(), least * size.tile + 1);
+    std::vector<T> output(elements.begin(), elements.begin() + n);
+    const bool in_place = one.random() % 2 == 0;
+    const T *const from = in_place ? output.data() : elements.data();
+    test::scan_ahead<Tuning>(
+        lookback::detail::make_problem<true, T>(from, output.data(), test::join_neighbours{},
+                                                lookback::detail::no_initial{}),
+        n, 1 + one.random() % 3, one.schedule);
+    REQUIRE_EQ(test::first_difference(output, expected(n, Bytes)), test::nowhere);
+  });
+}
+
+template <class Tuning>
+void sums_by_key() {
+  using T = std::uint32_t;
+  test::for_each_trial(20, [](test::trial &one) {
+    const test::tree_sizes size(4, 4);
+    const std::size_t n = test::pick_size(one, size, 6 * size.tile, size.tile + 1);
+    const test::keyed_numbers<T> all(one, n, one.random() % 2 == 0 ? 5 : 2 * size.tile);
+    std::vector<T> output(n);
+    test::scan_ahead<Tuning>(lookback::detail::make_inclusive_by_key<T>(
+                                 all.keys.data(), all.values.data(), output.data(),
+                                 lookback::equal_to{}, lookback::plus{}),
+                             n, 1 + one.random() % 3, one.schedule);
+    REQUIRE_EQ(test::first_difference(output, all.inclusive), test::nowhere);
+  });
+}
+
 } // namespace
 
 TEST_CASE("pipeline, 16-byte elements") { pipeline<true>(lookback::detail::no_initial{}, {1, 2}); }
@@ -81,6 +117,10 @@ TEST_CASE("pipeline by key, misaligned") {
     REQUIRE_EQ(test::first_difference(output, all.inclusive), test::nowhere);
   });
 }
+TEST_CASE("pipeline by key, sums of integers") {
+  sums_by_key<test::look_ahead_by<3, 2, 1, 4, 2>>();
+  sums_by_key<test::look_ahead_by<4, 2, 2, 4, 1, 1, 2, 2, false, 2>>();
+}
 /// Warps load the items, and results for an iterator go out through the place of their row.
 TEST_CASE("pipeline, through iterators") {
   using test::interval;
@@ -105,6 +145,28 @@ TEST_CASE("pipeline, bytes that warps copy") {
 }
 TEST_CASE("pipeline, one body of code for partial and for unaligned tiles") {
   intervals_anywhere<test::look_ahead_by<3, 2, 2, 4, 1, 1, 2, 1, true>>();
+}
+/// One warp scans a tile and loads it, or several do. Of more than a group of tiles, aggregates of
+/// groups are read.
+TEST_CASE("pipeline, structs") {
+  structs<test::load_ahead_by<4, 2, 2, 1, 1, 1, 2>, 12>(1, 8);
+  structs<test::load_ahead_by<3, 2, 8, 2, 2, 1, 2, 1>, 64>(1, 8);
+  structs<test::load_ahead_by<3, 1, 4, 2, 1, 1, 1, 1>, 64>(32, 36);
+}
+TEST_CASE("the pipeline does not take structs that are not aligned to 16 bytes") {
+  namespace core = lookback::detail;
+  using T = test::marked_interval<12>;
+  using rows = test::pipeline_rows<test::load_ahead_by<3, 2, 1, 1, 1, 1>>;
+  const std::vector<T> elements = test::interval_elements<T, T>(2000);
+  std::vector<T> output(elements.size());
+  test::for_each_trial(4, [&](test::trial &one) {
+    const std::size_t from = one.index % 2, to = one.index / 2;
+    const auto outcome = test::run_by<core::forced<core::pipeline, rows>>(
+        core::make_problem<true, T>(elements.data() + from, output.data() + to,
+                                    test::join_neighbours{}, core::no_initial{}),
+        elements.size() - 1, one.schedule);
+    REQUIRE(outcome == (from + to == 0 ? test::outcome::launched : test::outcome::not_supported));
+  });
 }
 /// Lanes have runs of a tile, and write what others take to memory.
 TEST_CASE("pipeline, 16-byte sums") {

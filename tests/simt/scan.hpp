@@ -233,7 +233,7 @@ void scan(const Problem &problem, std::uint64_t n, const emulator::schedule &cho
 /// A column of more than three tiles is a long one.
 template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadWarps,
           int LongColumnWarps = LookAheadWarps, int ShortInFlight = InFlight, int ScanningTeams = 1,
-          bool ShortCode = false>
+          bool ShortCode = false, int SecondStages = 0>
 struct look_ahead_by {
   static constexpr core::look_ahead_tuning value{Stages,
                                                  InFlight,
@@ -248,14 +248,19 @@ struct look_ahead_by {
                                                  1,
                                                  16,
                                                  ScanningTeams,
-                                                 ShortCode};
+                                                 ShortCode,
+                                                 false,
+                                                 SecondStages};
   static constexpr bool fits = true;
 };
 /// The same where warps load the items: `Teams` teams of `Warps` warps together.
-template <int Stages, int Depth, int ScanningWarps, int LookAheadWarps, int Warps, int Teams>
+template <int Stages, int Depth, int ScanningWarps, int LookAheadWarps, int Warps, int Teams,
+          int ScanningTeams = 1, int GroupWarps = 0>
 struct load_ahead_by {
   static constexpr core::look_ahead_tuning value{
-      Stages, 1, 1, Depth, ScanningWarps, LookAheadWarps, LookAheadWarps, 3, 6, Warps, Teams, 4};
+      Stages,         1,     1,     Depth, ScanningWarps, LookAheadWarps,
+      LookAheadWarps, 3,     6,     Warps, Teams,         4,
+      ScanningTeams,  false, false, 0,     GroupWarps};
   static constexpr bool fits = true;
 };
 template <class Tuning>

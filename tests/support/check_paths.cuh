@@ -80,7 +80,7 @@ bool supported(const Problem &problem, path by, std::int64_t n, cudaError_t stat
       (by == path::cluster ? tiles <= 8 && clusters
        : by == path::wave  ? tiles <= checked_wave(problem)
        : by == path::look_ahead
-           ? pipeline_runs<Problem>(code) &&
+           ? pipeline_runs<Problem>(code) && core::structs_are_aligned(problem) &&
                  !core::writes_over_keys(problem.over({static_cast<std::uint64_t>(n)}))
            : true);
   const bool may_run = must_run || (by == path::cluster && tiles <= 16 && clusters);

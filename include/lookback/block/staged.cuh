@@ -245,11 +245,11 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
     LOOKBACK_DEVICE keyed<T> get(int k) const {
       return input_.element(values_.get(k), (heads_ >> k & 1) != 0);
     }
-
-  protected:
-    unsigned heads_ = 0; // bit k: of element k
+    /// Bit k: a segment begins with element k.
+    LOOKBACK_DEVICE unsigned heads() const { return heads_; }
 
   private:
+    unsigned heads_ = 0;
     const input_type &input_;
     lane_vector<value, E> values_;
   };

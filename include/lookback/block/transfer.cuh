@@ -284,9 +284,21 @@ LOOKBACK_DEVICE void store_shifted(unsigned char *row, const simt::vector_words<
   if constexpr (Alignment >= 4) {
     const auto first = reinterpret_cast<std::uint32_t *>(aligned),
                last = first + Bytes * simt::warp_threads / 4;
-    LOOKBACK_UNROLL
-    for (int w = 0; w < Bytes / 4; ++w)
-      if (lane == 0) (4 * w < skip ? last : first)[w] = mine.words[w];
+    if (lane == 0) {
+      LOOKBACK_UNROLL
+      for (int w = 0; w < Bytes / 4; ++w) {
+        // `skip` is at least Alignment and at most Bytes - Alignment. Two stores, one of which a
+        // lane executes, are fewer instructions than one to an address that is selected.
+        const bool ends = 4 * w < Alignment, begins = 4 * w >= Bytes - Alignment;
+        if (ends || (!begins && 4 * w < skip)) {
+          simt::keep_branch();
+          last[w] = mine.words[w];
+        } else {
+          simt::keep_branch();
+          first[w] = mine.words[w];
+        }
+      }
+    }
   } else {
     std::uint32_t word = 0; // of the first lane's vector, the one with byte `lane`
     LOOKBACK_UNROLL

@@ -7,6 +7,7 @@
 #include <lookback/carry/look_back_carry.cuh>
 #include <lookback/core/problem.cuh>
 #include <lookback/tile/early_initial.cuh>
+#include <lookback/tile/padded_tile.cuh>
 #include <lookback/tile/tile_source.cuh>
 
 namespace lookback {
@@ -17,20 +18,27 @@ namespace detail {
 /// scanning warps, its accumulators are trivially copyable and small (8 bytes beside loading warps,
 /// which leave fewer registers), a lane's results are one vector access, if they are stored in
 /// their order, and by key the output is a pointer, so that overlap with the keys can be checked.
-/// (On an H200, structs of 12, 24, 32 and 64 bytes reached 0.57, 0.48, 0.53 and 0.26 of a copy's
-/// bandwidth by the pipeline, and 0.70, 0.59, 0.55 and 0.39 by the look-back: their exchanges
-/// between lanes are more instructions than a few scanning warps have time for.)
+/// Or it scans structs that lanes take by themselves (tile/padded_tile.cuh).
 template <class Problem>
 struct can_look_ahead {
   static constexpr bool value =
+      blocks_structs<Problem>::value ||
       (can_stage<Problem> || can_load<Problem>)&&Problem::shape::tile_rows >= 8 &&
-      std::is_trivially_copyable<typename Problem::accumulator>::value &&
-      sizeof(typename Problem::accumulator) <= (can_stage<Problem> ? 16 : 8) &&
-      (selects<Problem> || Problem::sink_type::scatters ||
-       lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed) &&
-      (!boundary_of<typename Problem::input_type>::exists ||
-       std::is_pointer<typename Problem::output_type>::value);
+          std::is_trivially_copyable<typename Problem::accumulator>::value &&
+          sizeof(typename Problem::accumulator) <= (can_stage<Problem> ? 16 : 8) &&
+          (selects<Problem> || Problem::sink_type::scatters ||
+           lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed) &&
+          (!boundary_of<typename Problem::input_type>::exists ||
+           std::is_pointer<typename Problem::output_type>::value);
 };
+
+/// Whether look-ahead warps read the aggregates of groups, each of which a warp of the block with
+/// the group's last tile publishes: of structs, whose aggregates take several words. Polls of more
+/// words delay all other memory accesses. For 12 bytes, the second round trip costs more than it
+/// saves.
+template <class Problem>
+inline constexpr bool reads_groups = blocks_structs<Problem>::value &&
+                                     sizeof(typename Problem::accumulator) > 16;
 
 /// Whether a problem has shorter kernels, which compile sooner: small and large waves have one
 /// kernel, with the warps of a large one and one body for all tiles, and the pipeline has one body
@@ -39,9 +47,9 @@ struct can_look_ahead {
 /// been measured for numbers only: wave_tiles, scan_one_tile.)
 template <class Problem>
 inline constexpr bool has_short_kernels =
-    can_look_ahead<Problem>::value &&std::is_class<typename Problem::item>::value &&
-    !is_sum<Problem> && !boundary_of<typename Problem::input_type>::exists &&
-    !Problem::sink_type::scatters;
+    can_look_ahead<Problem>::value && !blocks_structs<Problem>::value &&
+    std::is_class<typename Problem::item>::value && !is_sum<Problem> &&
+    !boundary_of<typename Problem::input_type>::exists && !Problem::sink_type::scatters;
 
 /// The shape of the pipeline: stages of the ring, copies in flight at once, tiles between a tile's
 /// reduction and its scan (`depth`), and warps of each kind. A tile sequence is short if it has at
@@ -53,7 +61,9 @@ inline constexpr bool has_short_kernels =
 ///   long    Only `long_column_warps` look-ahead warps work, since all of them poll. Lines of the
 ///           input are the last to leave the L2 cache.
 ///
-/// A look-ahead warp reads `window` groups at once: all groups since the block's previous tile.
+/// A look-ahead warp reads `window` groups at once: all groups since the block's previous tile. If
+/// it reads the aggregates of groups (reads_groups), `group_warps` is 1: the warp that publishes
+/// them.
 ///
 /// The scanning warps are `scanning_teams` teams, which take turns with the tiles: while one waits
 /// for the steps of its tile, which depend on each other, another has its own tile to work on.
@@ -62,6 +72,9 @@ inline constexpr bool has_short_kernels =
 /// `all_again`, look-ahead warps that wait read all aggregates again, not only those that were not
 /// ready.
 ///
+/// With `second_stages`, the second array of a tile has a shorter ring of its own, whose stage is
+/// free as soon as the tile has been reduced.
+///
 /// Where no bulk copies can fetch the tiles, `loading_warps` warps load them: `loading_teams`
 /// teams, each of which loads every `loading_teams`-th tile, items `loads_at_once` a lane at once.
 struct look_ahead_tuning {
@@ -69,7 +82,9 @@ struct look_ahead_tuning {
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
                                                loads_at_once = 16, scanning_teams = 1;
   bool short_code = false, all_again = false;
-  constexpr int first_scanning_warp() const { return 2 + look_ahead_warps; }
+  int second_stages = 0, group_warps = 0;
+  constexpr int first_group_warp() const { return 2 + look_ahead_warps; }
+  constexpr int first_scanning_warp() const { return first_group_warp() + group_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }
   constexpr int loading_team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }
   constexpr int scanning_team_warps() const { return scanning_warps / scanning_teams; }
@@ -128,6 +143,8 @@ public:
     return ahead_tile<words>::of(sequence_, i, extent_.first_of_tree(sequence_.tile(i)),
                                  state_.tile_aggregates);
   }
+  LOOKBACK_DEVICE bool is_last(int i) const { return sequence_.is_last(i); }
+  LOOKBACK_DEVICE const words &group_aggregates() const { return state_.group_aggregates; }
   static constexpr bool one_tree = decltype(Problem::extent)::one_tree;
 
 private:
@@ -170,6 +187,7 @@ class look_ahead {
   static constexpr int stages = Tuning::value.stages, group_tiles = Problem::shape::group_tiles;
   static constexpr int window = Tuning::value.window; // groups read at once
   using position = ring_position<stages>;
+  using words = decltype(tagged_state<T>::tile_aggregates);
 
 public:
   using storage = ahead_prefixes<T, stages>;
@@ -221,7 +239,27 @@ public:
     }
   }
 
+  /// Publishes the aggregates of the groups whose last tiles are the block's, except that of the
+  /// scan's last tile. Called by one warp.
+  template <class Operator>
+  LOOKBACK_DEVICE void publish_groups(Operator &op) const {
+    typename lane_exchange<T>::storage nothing;
+    lane_exchange<T> exchange(nothing);
+    for (int i = 0; i < tiles_.count(); ++i) {
+      const auto own = tiles_(i);
+      if ((own.tile + 1) % group_tiles != 0 || tiles_.is_last(i)) continue;
+      uninitialized_array<T, 1> aggregates; // of the group's tiles, one a lane
+      const unsigned first = own.tile + 1 - group_tiles;
+      wait_for_entries(own.words, first, group_tiles, aggregates[0]); // mutant: group-tiles
+      warp_reduce<1>(
+          aggregates, [](int) { return group_tiles; }, op, exchange);
+      if (simt::lane_index() == 0)
+        tiles_.group_aggregates().publish(own.tile / group_tiles, aggregates[0]);
+    }
+  }
+
 private:
+  /// left <- G of the tile's group, and within[0] <- T of the tile before, if that is in its group.
   template <class Own, class Operator>
   LOOKBACK_DEVICE void read_groups(const Own &own, bool waits, position at, const T &early_initial,
                                    maybe<T> &left, uninitialized_array<T, 1> &within, Operator &op,
@@ -229,11 +267,16 @@ private:
     auto before = at;
     before.advance(-1);
     const unsigned group = own.tile / group_tiles;
+    if constexpr (reads_groups<Problem>) reduce_own_group(own, within, op, exchange);
+    [[maybe_unused]] published_groups published;
     bool begins = true;
     for (unsigned first = own.goes_on ? own.before / group_tiles : 0;; first += window) {
       uninitialized_array<T, window> aggregates; // (groups)
-      reduce_aggregates<window, Tuning::value.all_again>(own.words, first, 1, own.tile, aggregates,
-                                                         op, exchange);
+      if constexpr (reads_groups<Problem>)
+        published.get(tiles_.group_aggregates(), first, group, aggregates, exchange);
+      else
+        reduce_aggregates<window, Tuning::value.all_again>(own.words, first, 1, own.tile,
+                                                           aggregates, op, exchange);
       if (begins) {
         if (waits) simt::wait(shared_.groups_ready[before.stage], before.phase); // mutant: carry
         if (own.goes_on && (Problem::initial_type::exists || first > 0))
@@ -245,11 +288,43 @@ private:
       LOOKBACK_UNROLL
       for (int u = 0; u < window; ++u) {
         if (first + u < group) left.append(op, aggregates[u]);
-        if (first + u == group) construct(within[0], aggregates[u]);
+        if (!reads_groups<Problem> && first + u == group) construct(within[0], aggregates[u]);
       }
       if (group - first < window) break;
     }
   }
+  template <class Own, class Operator>
+  LOOKBACK_DEVICE void reduce_own_group(const Own &own, uninitialized_array<T, 1> &within,
+                                        Operator &op, lane_exchange<T> &exchange) const {
+    const int mine = static_cast<int>(own.tile % group_tiles);
+    if (mine == 0) return;
+    uninitialized_array<T, 1> aggregates; // of the group's tiles, one a lane
+    wait_for_entries(own.words, own.tile - mine, mine, aggregates[0]);
+    warp_reduce<1>(
+        aggregates, [=](int) { return mine; }, op, exchange);
+    construct(within[0], aggregates[0]);
+  }
+  /// The aggregates of groups that have been read: that of group `first` + l in lane l.
+  struct published_groups {
+    unsigned first, count = 0;
+    uninitialized_array<T, 1> of_lane;
+
+    /// Those of the groups from, from + 1, ... that precede group `end`.
+    LOOKBACK_DEVICE void get(const words &status, unsigned from, unsigned end,
+                             uninitialized_array<T, window> &aggregates,
+                             lane_exchange<T> &exchange) {
+      if (from == end) return;
+      if (count == 0 || from + window > first + simt::warp_threads) {
+        first = from;
+        count = end - from < simt::warp_threads ? end - from : simt::warp_threads;
+        wait_for_entries(status, first, static_cast<int>(count), of_lane[0]);
+      }
+      LOOKBACK_UNROLL
+      for (int u = 0; u < window; ++u)
+        construct(aggregates[u],
+                  exchange.from(of_lane[0], static_cast<int>(from - first) + u, true));
+    }
+  };
 
   const Problem &problem_;
   const Tiles tiles_;

@@ -23,6 +23,22 @@ LOOKBACK_DEVICE T wait_for(const Status &status, std::size_t i) {
   }
 }
 
+/// Waits until `count` entries of a status array are ready, 1 to 32, the first of which is `first`.
+/// Lane l gets the value of the entry first + l; lanes from `count` on get that of the last one.
+template <class T, class Status>
+LOOKBACK_DEVICE void wait_for_entries(const Status &status, unsigned first, int count, T &value) {
+  const int lane = simt::lane_index();
+  const unsigned entry = first + (lane < count ? lane : count - 1);
+  for (simt::spin_bound bound;; simt::back_off()) {
+    const auto seen = status.read(entry);
+    if (simt::all_of_warp(seen.ready())) { // mutant: entries-ready
+      construct(value, seen.value());
+      return;
+    }
+    bound.count("aggregate", entry);
+  }
+}
+
 /// Reduces, for each of `Window` groups (first, first + step, ...), the aggregates of those of its
 /// tiles that are below `tile`. All lanes get the result; a group without such tiles has none. Lane
 /// l reads tile l of each group. All first loads are issued before any result is tested, so that

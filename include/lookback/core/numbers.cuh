@@ -27,6 +27,9 @@ inline constexpr bool is_integer<int128> = true;
 template <>
 inline constexpr bool is_integer<uint128> = true;
 #endif
+/// The type of sums of integers T: they may overflow on the way.
+template <class T>
+using unsigned_sum = std::make_unsigned_t<T>;
 /// The types of num_items.
 template <class T>
 inline constexpr bool is_count = std::is_integral<T>::value || is_integer<T>;

@@ -81,13 +81,13 @@ private:
   Word *words_ = nullptr;
 };
 
-/// Value and status in one status word, for trivially copyable values of up to 16 bytes. Relaxed
-/// accesses are enough: readers need no order between two locations because there is only one (two
-/// for 9 to 16 bytes, each with its own status).
+/// Value and status in one status word, for trivially copyable values. Relaxed accesses are enough:
+/// readers need no order between two locations because there is only one, or, for more than 8
+/// bytes, each has its own status.
 ///
 ///   up to 4 bytes    8-byte word     low half: value      high half: the mark when published
 ///   up to 8 bytes    16-byte word    low half: value      high half: the mark when published
-///   up to 16 bytes   two 16-byte words, value bytes 0-7 and 8-15, as above
+///   more             16-byte words, value bytes 0-7, 8-15 and so on, as above
 ///
 /// A tag has 8 bytes, so values of up to 4 bytes take a 16-byte word with it, too. Bytes of a word
 /// beyond the value are zero.
@@ -95,7 +95,7 @@ template <class T, class Memory, class Mark = mark_in_cleared>
 class packed_status {
   static constexpr bool has_pairs = sizeof(T) > 4 || Mark::is_tag;
   using word = typename packed_word<has_pairs, Memory>::type;
-  static constexpr int words = sizeof(T) <= 8 ? 1 : 2;
+  static constexpr int words = static_cast<int>(sizeof(T) + 7) / 8;
   using entries = entry_words<word, words, Memory>;
 
 public:
@@ -129,8 +129,12 @@ public:
         return seen_[0] >> 32 != 0;
       else if constexpr (words == 1)
         return seen_[0].high != 0;
-      else
-        return seen_[0].high != 0 && seen_[1].high != 0; // mutant: second-word
+      else {
+        bool all = seen_[0].high != 0 && seen_[1].high != 0; // mutant: second-word
+        LOOKBACK_UNROLL
+        for (int w = 2; w < words; ++w) all = all && seen_[w].high != 0;
+        return all;
+      }
     }
     /// Requires ready().
     LOOKBACK_HOST_DEVICE_INLINE T value() const {
@@ -444,11 +448,16 @@ struct aggregate_of_tile<run_prefix<T>> {
 };
 
 /// The same for blocks that settle which of them take part (carry/participants.cuh). They compute
-/// prefixes from the aggregates of tiles alone. A tag marks those of this launch, so that no kernel
-/// has to clear the words before.
-template <class T, class Memory = device_memory>
+/// prefixes from aggregates alone: of tiles, and of groups as well if a value is wide. A tag marks
+/// those of this launch, so that no kernel has to clear the words before.
+template <class T, class Memory = device_memory, bool IsWide = (sizeof(T) > 16)>
 struct tagged_state {
   packed_status<typename aggregate_of_tile<T>::type, Memory, mark_by_tag> tile_aggregates;
+};
+template <class T, class Memory>
+struct tagged_state<T, Memory, true> {
+  packed_status<T, Memory, mark_by_tag> tile_aggregates;
+  packed_status<T, Memory, mark_by_tag> group_aggregates;
 };
 
 /// Counters of ended steps, which all blocks add to. A thread that reads a count sees all writes

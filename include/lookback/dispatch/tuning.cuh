@@ -155,6 +155,15 @@ struct tuned_on_h200 {
                                        sizeof(typename Problem::accumulator) <= 16 ? 6 : 4};
   };
 
+  /// Bytes of a tile's second array, if it may have a ring of its own.
+  template <class Problem, bool MaySplit>
+  static constexpr int second_of() {
+    if constexpr (MaySplit)
+      return staged_tile<Problem, 8, true, true>::second_bytes;
+    else
+      return 0;
+  }
+
   /// The pipeline. H200, us, by stages, tiles in flight, depth, scanning warps, look-ahead warps;
   /// reads with the default L2 policy:
   ///                     2^24 i32   2^28 i32   2^30 i8   2^27 f64   2^28 by key   2^28 i8 to i32
@@ -275,13 +284,40 @@ struct tuned_on_h200 {
   ///   memcpy              811          715
   ///   second pass         899          765
   ///   first pass          875          728
+  /// Sums of integers by key (tile/keyed_sums.cuh), 2^28, share of a copy's speed (H200):
+  ///                                                  runs of 7   of 1000
+  ///   pairs of a segmented network                       .92        .92
+  ///   differences; depth 8, two teams                   1.02       1.02
+  ///   keys stay in the stages of the values              .93        .93
+  ///   one team                                           .92        .92
+  /// Structs (tile/blocked_rows.cuh), 1 GiB, share of a copy's speed (H200), by the warps of a
+  /// team, teams, look-ahead warps, and whose aggregates these read:
+  ///                                           12 bytes   24 bytes   32 bytes   64 bytes
+  ///   the look-back                             .72        .66        .59        .44
+  ///   V stays in registers between the passes, so that depth is at most 8:
+  ///     1 or 2, 8 to 4, 2, of tiles             .82        .46        .58        .33
+  ///   V in both passes, depth 8 to 12:
+  ///     2, 4, 3, of groups                      .82        .80        .69        .48
+  ///   The first pass computes the aggregates of rows only:
+  ///     2, 4, 3, of groups                      .83        .80        .73        .58
+  ///     4, 2, 3, of groups                                 .70        .79        .71
+  ///     4, 2, 2, of groups                                            .81        .62
+  ///     4, 3, 2, of groups                                            .68        .52
+  ///     1, 6, 3, of groups                      .84        .80
+  ///     1, 6, 3, of tiles                       .88        .61
+  /// Copied in bulk, a piece for each lane, they were slower (.41, .37, .30, .30).
   template <class Problem>
   struct pipeline {
     using T = typename Problem::accumulator;
-    static constexpr bool loads = !can_stage<Problem>, in_bulk = Bulk && !loads;
+    static constexpr bool structs = blocks_structs<Problem>::value;
+    static constexpr bool loads = !can_stage<Problem>, in_bulk = Bulk && !loads && !structs;
     static constexpr int tile = Problem::shape::tile_elements;
-    static constexpr int stage =
-        std::conditional_t<loads, item_tile<Problem, 1>, staged_tile<Problem, 8, true>>::bytes;
+    // Sums of integers by key read the keys in the first pass only, so these have a shorter ring.
+    static constexpr bool keeps_heads = in_bulk && adds_by_key<Problem> && sizeof(T) <= 8;
+    static constexpr int second = second_of<Problem, keeps_heads>(), seconds_at_most = 4,
+                         seconds = seconds_at_most * second;
+    static constexpr bool splits = seconds > 0 && seconds <= shared_bytes / 3;
+    static constexpr int stage = ahead_source<Problem, 8, splits>::bytes;
     // Bytes that a tile reads and writes, relative to a tile of 4-byte elements. Numbers of tiles
     // were measured for those; tiles_for() scales them so that they stand for the same time.
     using stored = typename Problem::stored;
@@ -289,7 +325,8 @@ struct tuned_on_h200 {
         std::conditional_t<Problem::sink_type::scatters,
                            typename output_value<typename Problem::output_type, stored>::type,
                            stored>;
-    static constexpr double traffic = (stage + tile * sizeof(written)) / 32768.0;
+    static constexpr double traffic =
+        (stage + (splits ? second : 0) + tile * sizeof(written)) / 32768.0;
     static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
     static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
     static constexpr bool blocked = adds_blocked<Problem>;
@@ -303,33 +340,52 @@ struct tuned_on_h200 {
                                                                                 : 7;
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
     static constexpr int fit = // 3 KB are left for barriers and alignment
-        (shared_bytes - 3 * 1024) /
+        (shared_bytes - 3 * 1024 - (splits ? seconds : 0)) /
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     // Where warps load, fewer stages, so that the L1 cache has room for loads in flight.
-    static constexpr int wanted_stages = tiles_for(loads ? 10 : 12);
-    static constexpr int stages = fit < wanted_stages ? fit : wanted_stages;
+    static constexpr int wanted_stages = tiles_for(loads ? 10 : splits ? 14 : 12);
+    static constexpr int stages = structs || fit < wanted_stages ? fit : wanted_stages;
     static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
     // A block of 20 warps has 96 registers a thread, one of 21 has 80: too few for two passes that
     // place results, and two look-ahead warps keep up with them.
     static constexpr bool few = loads || placing || selects<Problem>;
-    static constexpr int look_ahead_warps = !few && (swift || blocked || sizeof(T) <= 4) ? 3 : 2;
-    static constexpr int long_column_warps = !few && (swift || blocked) ? 3 : 2;
+    static constexpr int team_of_structs = blocks_structs<Problem>::warps,
+                         struct_warps = team_of_structs == 1 ? 6 : 8;
+    static constexpr bool third =
+        structs ? team_of_structs < 4 || sizeof(T) > 32 : !few && (swift || blocked);
+    static constexpr int look_ahead_warps = third || (!few && !structs && sizeof(T) <= 4) ? 3 : 2;
+    static constexpr int long_column_warps = third ? 3 : 2;
+    // Of few structs of 12 bytes, the look-back is faster (H200, share of a copy's speed):
+    //               2^20   2^22   2^24   2^26
+    //   look-back    .62    .64    .70    .72
+    //   pipeline     .56    .69    .85    .91
+    static constexpr std::uint64_t least_tiles = structs && sizeof(T) <= 12 ? 2048 : 0;
+    // Groups of which a look-ahead warp has room for all aggregates at once.
+    static constexpr int window = sizeof(T) <= 32 ? groups_a_round : sizeof(T) <= 48 ? 3 : 2;
     static constexpr int scanning_warps =
-        (sizeof(T) <= 8 || placing) && in_bulk && Problem::shape::tile_rows >= 16 ? 16 : 8;
+        structs                                                                     ? struct_warps
+        : (sizeof(T) <= 8 || placing) && in_bulk && Problem::shape::tile_rows >= 16 ? 16
+                                                                                    : 8;
     static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled
     // A selection reads the items of a tile twice, with little to compute or to write in between,
     // so the latency of its steps counts; and the more rows a warp has, the less the work that is
     // the same for any number of rows. (Two words a lane and row leave no registers for this.)
-    static constexpr bool in_teams = selecting || placing;
+    static constexpr bool in_teams = selecting || placing || splits;
     static constexpr int item_bytes = sizeof(typename Problem::item);
     // Lengths of runs: only keys are staged. All aggregates are read again: reduce_aggregates().
     static constexpr bool lengths = placing && staged_arrays<Problem> == 1;
     // Measured: four teams are slower for small items and for partitions.
     static constexpr bool two_teams = sizeof(lane_state<Problem>) > 4 ||
                                       sizeof(stored) <= 2 || Problem::sink_type::places_rejected;
-    static constexpr int scanning_teams = !in_teams ? 1 : two_teams ? 2 : 4;
+    static constexpr int scanning_teams = structs     ? struct_warps / team_of_structs
+                                          : !in_teams ? 1
+                                          : two_teams ? 2
+                                                      : 4;
     static constexpr int depth_at_most = stages - spare;
-    static constexpr int wanted = loads && sizeof(T) > 4 ? 5 : tiles_for(wanted_depth);
+    static constexpr int wanted = structs                  ? stages - 3
+                                  : splits                 ? 8
+                                  : loads && sizeof(T) > 4 ? 5
+                                                           : tiles_for(wanted_depth);
     static constexpr int depth =
         (wanted < depth_at_most ? wanted : depth_at_most) / scanning_teams * scanning_teams;
     static constexpr int loads_at_once = item_bytes <= 4 ? 16 : item_bytes <= 8 ? 8 : 4;
@@ -341,15 +397,18 @@ struct tuned_on_h200 {
                                              look_ahead_warps,
                                              long_column_warps,
                                              20,
-                                             groups_a_round,
-                                             in_bulk ? 0
-                                             : loads ? 16
-                                                     : 2,
+                                             window,
+                                             in_bulk   ? 0
+                                             : loads   ? 16
+                                             : structs ? 1
+                                                       : 2,
                                              loads ? 2 : 1,
                                              loads_at_once,
                                              scanning_teams,
                                              has_short_kernels<Problem>,
-                                             lengths};
+                                             lengths,
+                                             splits ? seconds_at_most : 0,
+                                             reads_groups<Problem> ? 1 : 0};
   };
 
   /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements: in segments of

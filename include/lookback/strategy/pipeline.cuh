@@ -17,6 +17,8 @@
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
 //   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
 //                       prefix; they take turns
+//   group warp          of wide values: aggregates of a group's tiles -> that of the group, which
+//                       look-ahead warps read instead
 //
 // A prefix is built from aggregates alone, so a block waits until other blocks have read and
 // reduced their tiles, but never for their prefixes. This wait ends only if every block with tiles
@@ -31,7 +33,9 @@
 #include <lookback/core/standard.cuh>
 #include <lookback/strategy/clear_words.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
+#include <lookback/tile/blocked_rows.cuh>
 #include <lookback/tile/blocked_tile.cuh>
+#include <lookback/tile/keyed_sums.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/run_sums.cuh>
 #include <lookback/tile/scan_tile.cuh>
@@ -41,24 +45,38 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Tiles in a stage: as bytes, which bulk copies fetch or a team of warps copies, or as items,
-/// which a team of warps loads.
+/// A tile in a stage: as bytes, which bulk copies fetch or a team of `Warps` warps copies, or as
+/// items, which a team of warps loads.
+template <class Problem, int Warps, bool Splits>
+using ahead_source = std::conditional_t<
+    blocks_structs<Problem>::value, padded_tile<Problem, Warps>,
+    std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps, true, Splits>,
+                       item_tile<Problem, Warps>>>;
 template <class Problem, class Tuning>
 using look_ahead_source =
-    std::conditional_t<can_stage<Problem>,
-                       staged_tile<Problem, Tuning::value.loading_team_warps(), true>,
-                       item_tile<Problem, Tuning::value.loading_team_warps()>>;
+    ahead_source<Problem, Tuning::value.loading_team_warps(), (Tuning::value.second_stages > 0)>;
+
+/// The ring of stages, and that of second arrays, if they have one.
+template <class Source, int Stages, int SecondStages>
+struct stage_rings {
+  alignas(128) unsigned char tiles[Stages][Source::bytes];
+  alignas(128) unsigned char seconds[SecondStages][Source::second_bytes];
+};
+template <class Source, int Stages>
+struct stage_rings<Source, Stages, 0> {
+  alignas(128) unsigned char tiles[Stages][Source::bytes];
+};
 
 /// The shared memory of a block: the ring of stages. Each barrier completes a phase when its step
 /// is done for the tile in its stage.
 template <class Problem, class Tuning>
-struct look_ahead_storage {
+struct look_ahead_storage : stage_rings<look_ahead_source<Problem, Tuning>, Tuning::value.stages,
+                                        Tuning::value.second_stages> {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   static constexpr int stages = Tuning::value.stages;
   static constexpr int scanning_warps = Tuning::value.scanning_team_warps();
 
-  alignas(128) unsigned char tiles[stages][look_ahead_source<Problem, Tuning>::bytes];
   // For 16-byte integers: one aggregate a scanning warp, that of its blocked items.
   uninitialized_array<T, shape::tile_rows> row_aggregates[stages];
   uninitialized_array<T, shape::tile_rows> row_prefixes[stages]; // R, inclusive
@@ -139,16 +157,25 @@ class look_ahead_scan {
   static constexpr int scanning_teams = tuning.scanning_teams,
                        scanning_warps = tuning.scanning_team_warps(); // of a team
   static constexpr int rows = shape::tile_rows / scanning_warps;      // rows a scanning warp
-  static constexpr int warps = tuning.warps(), first_scanning_warp = tuning.first_scanning_warp();
+  static constexpr int warps = tuning.warps(), first_group_warp = tuning.first_group_warp(),
+                       first_scanning_warp = tuning.first_scanning_warp();
   static constexpr bool in_bulk = tuning.in_bulk();
+  static constexpr int second_stages = tuning.second_stages;
+  static constexpr bool splits = second_stages > 0;
   static constexpr int first_loading_warp = tuning.first_loading_warp();
   static constexpr int loading_teams = tuning.loading_teams,
                        loading_warps = tuning.loading_team_warps(); // of a team
   // 16-byte integers are summed as blocked items: one aggregate a lane and one a warp, instead of
   // one a row.
   static constexpr bool blocked = adds_blocked<Problem>;
+  // A lane scans consecutive structs.
+  static constexpr bool structs = blocks_structs<Problem>::value;
   static constexpr int kept = blocked ? 1 : rows,
                        aggregates_a_tile = blocked ? scanning_warps : shape::tile_rows;
+  // V of a warp's rows, between the two passes over a tile. Those of structs are computed in the
+  // second pass: no lane has registers for as many tiles as hide the latency of the prefixes.
+  struct nothing {};
+  using kept_vectors = std::conditional_t<structs, nothing, uninitialized_array<state_type, kept>>;
   static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
   static_assert(can_stage<Problem> || !in_bulk, "items come from loading warps");
   static_assert(tuning.depth >= scanning_teams, "a team needs a tile between its two passes");
@@ -156,6 +183,14 @@ class look_ahead_scan {
                 "all teams must have the same number of warps, and of tiles between two passes");
   static_assert(shape::tile_rows % scanning_warps == 0,
                 "all scanning warps must have the same number of rows");
+  static_assert(!structs || scanning_warps == blocks_structs<Problem>::warps,
+                "a team must have as many warps as scan a tile of structs");
+  static_assert(!structs || !in_bulk, "structs come from loading warps");
+  static_assert(tuning.group_warps == (reads_groups<Problem> ? 1 : 0),
+                "aggregates of groups that are read must be published, by one warp");
+  static_assert(!splits || (in_bulk && adds_by_key<Problem> && second_stages < stages &&
+                            storage::first_copies <= second_stages),
+                "only keys of integers may have a shorter ring, and only beside bulk copies");
   static_assert(loading_teams <= stages, "every loading team needs a stage of its own");
   static_assert(tuning.look_ahead_warps <= stages,
                 "every look-ahead warp needs a stage of its own");
@@ -197,11 +232,13 @@ public:
         load(warp == 0 ? 0 : warp - first_loading_warp + 1);
     } else if (warp == 1) {
       publish();
-    } else if (warp < first_scanning_warp) {
+    } else if (warp < first_group_warp) {
       const int working = sequence_is_short() ? tuning.look_ahead_warps : tuning.long_column_warps;
       const T &initial = shared_.initial[0];
       if (warp - 2 < working)
         carry_.run(warp - 2, working, initial, shared_.scanned, op_); // mutant: working-warps
+    } else if (warp < first_scanning_warp) {
+      if constexpr (reads_groups<Problem>) carry_.publish_groups(op_);
     } else {
       reduce_and_scan();
     }
@@ -246,8 +283,15 @@ private:
         ++next.arriving;
       }
       if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1); // mutant: ring
-      source_.fill(shared_.tiles[stage], tile, valid_of(tile).of_tile, bulk, shared_.copied[stage],
-                   next.policy);
+      if constexpr (splits) {
+        auto before = next.at; // the tile whose keys were where this tile's go
+        before.advance(-second_stages);
+        if (next.i >= second_stages)
+          simt::wait(shared_.reduced[before.stage], before.phase); // mutant: second-ring
+      }
+      const auto &source = source_of(next.i, stage);
+      source.fill(shared_.tiles[stage], tile, valid_of(tile).of_tile, bulk, shared_.copied[stage],
+                  next.policy);
     }
   }
 
@@ -314,7 +358,7 @@ private:
       else
         reduce_and_scan<true, false>(share, team, 0, full, reducing, scanning);
       if (full < sequence_.count() && full % scanning_teams == team) { // mutant: partial-team
-        uninitialized_array<state_type, kept> vectors;
+        kept_vectors vectors;
         reduce<false, false>(share, full, reducing, vectors);
         scan<false, false>(share, full, scanning, vectors);
       }
@@ -329,7 +373,7 @@ private:
                                        ring_position<stages> &scanning) {
     constexpr int depth = tuning.depth, waits = depth / scanning_teams; // tiles of the team
     // V(lane), inclusive, of the rows of this warp; the oldest tile first.
-    uninitialized_array<state_type, kept> waiting[waits];
+    kept_vectors waiting[waits];
     for (int i = begin + team; i < end + depth; i += scanning_teams) {
       if (i >= begin + depth) {
         scan<Full, Aligned>(share, i - depth, scanning, waiting[0]);
@@ -344,21 +388,36 @@ private:
     }
   }
 
+  /// The source of tile i of the sequence, which is in `stage`.
+  LOOKBACK_DEVICE decltype(auto) source_of([[maybe_unused]] int i,
+                                           [[maybe_unused]] int stage) const {
+    if constexpr (splits)
+      return source_.with_second(shared_.seconds[i % second_stages], shared_.tiles[stage]);
+    else
+      return (source_);
+  }
   template <bool Full>
   LOOKBACK_DEVICE auto blocked_share(unsigned tile, int stage) {
     return blocked_tile<Problem, look_ahead_source<Problem, Tuning>, scanning_warps, Full>(
         problem_, source_, shared_.tiles[stage], tile, valid_of(tile).of_tile, scanning_warp());
   }
+  template <bool Full>
+  LOOKBACK_DEVICE auto blocked_rows_of(unsigned tile, int stage) {
+    return blocked_rows<Problem, Full>(problem_, shared_.tiles[stage], tile, valid_of(tile).of_tile,
+                                       scanning_warp());
+  }
   template <bool Full, bool Aligned>
-  LOOKBACK_DEVICE auto rows_of(const warp_share &share, unsigned tile, int stage, int lane) {
+  LOOKBACK_DEVICE auto rows_of(const warp_share &share,
+                               const look_ahead_source<Problem, Tuning> &source, unsigned tile,
+                               int stage, int lane) {
     return warp_rows<Problem, look_ahead_source<Problem, Tuning>, rows, Full, Aligned>(
-        problem_, source_, shared_.tiles[stage], tile, tile + 1 == sequence_.tiles, lane,
+        problem_, source, shared_.tiles[stage], tile, tile + 1 == sequence_.tiles, lane,
         share.first_row, valid_of(tile).of_tile, output_at(problem_, tile, share.first_item));
   }
 
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void reduce(const warp_share &share, int i, ring_position<stages> at,
-                              uninitialized_array<state_type, kept> &vectors) {
+                              kept_vectors &vectors) {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
     simt::wait(shared_.copied[at.stage], at.phase); // mutant: copied-wait
@@ -368,15 +427,22 @@ private:
       auto &aggregates = shared_.row_aggregates[at.stage];
       construct(aggregates[scanning_warp()], vectors[0]); // mutant: warp-aggregate
       simt::arrive(shared_.reduced[at.stage]);            // mutant: warp-arrive
+    } else if constexpr (structs) {
+      blocked_rows_of<Full>(sequence_.tile(i), at.stage)
+          .reduce(shared_.row_aggregates[at.stage], op_);
+      simt::synchronize_warp(); // mutant: blocked-aggregates
+      if (lane == 0) simt::arrive(shared_.reduced[at.stage]);
     } else {
-      const auto own = rows_of<Full, Aligned>(share, sequence_.tile(i), at.stage, lane);
+      const auto &source = source_of(i, at.stage);
+      const auto own = rows_of<Full, Aligned>(share, source, sequence_.tile(i), at.stage, lane);
       auto &aggregates = shared_.row_aggregates[at.stage];
       const early_items<std::decay_t<decltype(own)>> early(own);
       const bool arrives = lane == shape::row_vectors - 1;  // the lane that writes the aggregates
       reduce_rows(own, vectors, aggregates, op_, exchange); // mutant: row-aggregates
       // The first lane has read the key before the warp's rows, which the warp of that key may
-      // overwrite with results.
-      if constexpr (selects<Problem> || places_runs<Problem>) simt::synchronize_warp();
+      // overwrite with results. Sums by key: other lanes have written aggregates.
+      if constexpr (selects<Problem> || places_runs<Problem> || adds_by_key<Problem>)
+        simt::synchronize_warp();                           // mutant: share-arrive
       if (arrives) simt::arrive(shared_.reduced[at.stage]); // mutant: reduced-arrive
       gather_results(own, vectors, early);
     }
@@ -384,7 +450,7 @@ private:
 
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void scan(const warp_share &share, int i, ring_position<stages> at,
-                            uninitialized_array<state_type, kept> &vectors) {
+                            kept_vectors &vectors) {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
     const unsigned tile = sequence_.tile(i);
@@ -394,8 +460,13 @@ private:
       if (scanning_warp() > 0)
         prefix.append(op_, shared_.row_prefixes[at.stage][scanning_warp() - 1]);
       blocked_share<Full>(tile, at.stage).scan(prefix.exists() ? prefix.value() : T{}, vectors[0]);
+    } else if constexpr (structs) {
+      blocked_rows_of<Full>(tile, at.stage).scan(prefix, shared_.row_prefixes[at.stage], op_);
     } else {
-      const auto own = rows_of<Full, Aligned>(share, tile, at.stage, lane);
+      // The sum of nothing: then there are no branches, for which shifts leave no time.
+      if constexpr (sums_integers<Problem> && !Aligned)
+        if (!prefix.exists()) prefix.set(T{0});
+      const auto own = rows_of<Full, Aligned>(share, source_, tile, at.stage, lane);
       const auto row_prefix = [&](int row) -> const T & {
         return shared_.row_prefixes[at.stage][row > 0 ? row - 1 : 0];
       };
@@ -591,6 +662,18 @@ bool writes_over_keys(const Problem &problem) {
   }
 }
 
+/// Whether both arrays begin at multiples of 16 bytes.
+template <class Problem>
+bool structs_are_aligned([[maybe_unused]] const Problem &problem) {
+  if constexpr (blocks_structs<Problem>::value) {
+    const auto input = reinterpret_cast<std::uintptr_t>(problem.input),
+               output = reinterpret_cast<std::uintptr_t>(problem.sink.output);
+    return (input | output) % 16 == 0; // mutant: struct-alignment
+  } else {
+    return true;
+  }
+}
+
 /// The state of a pipeline's blocks, of any content before it.
 template <class Problem>
 struct pipeline_workspace {
@@ -600,11 +683,14 @@ struct pipeline_workspace {
     const std::size_t before = memory.bytes();
     answers = memory.take<std::uint64_t>(participants_at_most);
     tile_aggregates = memory.take<char>(status_words::bytes(tiles).zeroed);
+    if constexpr (reads_groups<Problem>)
+      group_aggregates =
+          memory.take<char>(status_words::bytes(tiles / Problem::shape::group_tiles).zeroed);
     words = (memory.bytes() - before) / sizeof(std::uint64_t);
   }
 
   std::uint64_t *answers; // and all that follows, `words` words
-  char *tile_aggregates;
+  char *tile_aggregates, *group_aggregates = nullptr;
   std::size_t words;
 };
 
@@ -627,6 +713,8 @@ struct pipeline : tree_strategy<Rows> {
   static const char *fits(const Problem &problem, Launch &launch) {
     if (problem.tiles() == 1) return "one tile has none to look ahead of";
     if (writes_over_keys(problem)) return "the results overwrite the keys";
+    if (blocks_structs<Problem>::value && !structs_are_aligned(problem))
+      return "the structs are not aligned to 16 bytes";
     return launch.template can_run<pipeline_block<Problem, Rows>>(pipeline_kernel<Problem, Rows>)
                ? nullptr
                : "no code for sm_80 or newer runs on the device, or its shared memory is too "
@@ -641,10 +729,12 @@ struct pipeline : tree_strategy<Rows> {
     if (launch.is_captured()) // its graph repeats the launch with the same tag
       clear_words<Rows>(in.answers, in.words, launch); // mutant: captured-clear
     const auto kernel = pipeline_kernel<Problem, Rows>;
-    using state = tagged_state<typename Problem::accumulator>;
+    tagged_state<typename Problem::accumulator> state;
+    state.tile_aggregates = {in.tile_aggregates, nullptr, mark_by_tag{tag}};
+    if constexpr (reads_groups<Problem>)
+      state.group_aggregates = {in.group_aggregates, nullptr, mark_by_tag{tag}};
     launch(kernel, launch.template shape<pipeline_block<Problem, Rows>>(kernel),
-           launch_grid{std::min(tiles, blocks)}, problem,
-           state{{in.tile_aggregates, nullptr, mark_by_tag{tag}}}, roll_call<>(in.answers, tag));
+           launch_grid{std::min(tiles, blocks)}, problem, state, roll_call<>(in.answers, tag));
   }
 };
 

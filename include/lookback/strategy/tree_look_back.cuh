@@ -23,12 +23,16 @@ inline constexpr bool has_pipeline<
     Problem, Row, std::enable_if_t<can_look_ahead<Problem>::value && Row::has_pipelines>> =
     Row::template pipeline<Problem>::fits;
 
+template <class Problem, class Row>
+inline constexpr bool is_fallback = has_pipeline<Problem, Row> && !blocks_structs<Problem>::value;
+
 /// The tuning of the look-back. Where there is a pipeline, the look-back scans only the heads of
 /// chunks and shards (head_strategies), keys that the results overwrite, and what a refused launch
-/// leaves. Its blocks then have twice the warps, with half the rows each, which halves the unrolled
-/// code; half as many blocks keep the number of threads. One body of code then serves all tiles.
-/// All this compiles sooner; the speed has not been measured.
-template <class Problem, class Row, bool IsFallback = has_pipeline<Problem, Row>>
+/// leaves. Structs that are not aligned, or few, are scanned by the look-back, too, and keep its
+/// tuning. Its blocks otherwise have twice the warps, with half the rows each, which halves the
+/// unrolled code; half as many blocks keep the number of threads. One body of code then serves all
+/// tiles. All this compiles sooner; the speed has not been measured.
+template <class Problem, class Row, bool IsFallback = is_fallback<Problem, Row>>
 struct look_back_tuning : Row::template tree_look_back<Problem> {};
 template <class Problem, class Row>
 struct look_back_tuning<Problem, Row, true> {
@@ -52,9 +56,10 @@ LOOKBACK_KERNEL((tree_look_back_block<Problem, Rows>::here::threads),
                 (tree_look_back_block<Problem, Rows>::here::resident))
 tree_look_back_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
                       const look_back_state<typename Problem::accumulator> state) {
-  constexpr bool is_fallback = has_pipeline<Problem, compiled_row<Rows>>;
-  scan_tiles<typename tree_look_back_block<Problem, Rows>::here, carry::look_back,
-             is_fallback ? code_for::others : code_for::fast>(problem, state);
+  constexpr auto code =
+      is_fallback<Problem, compiled_row<Rows>> ? code_for::others : code_for::fast;
+  scan_tiles<typename tree_look_back_block<Problem, Rows>::here, carry::look_back, code>(problem,
+                                                                                         state);
 }
 
 /// Enqueues the kernel that clears the state in `in` and saves what the scan may overwrite. Returns

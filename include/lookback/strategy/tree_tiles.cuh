@@ -8,6 +8,7 @@
 #include <lookback/carry/cluster_or_wave_carry.cuh>
 #include <lookback/strategy/workspace.cuh>
 #include <lookback/tile/actual_count.cuh>
+#include <lookback/tile/keyed_sums.cuh>
 #include <lookback/tile/reduce_tile.cuh>
 #include <lookback/tile/run_sums.cuh>
 #include <lookback/tile/scan_tile.cuh>

@@ -13,10 +13,6 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// The type of sums of T: they may overflow on the way.
-template <class T>
-using unsigned_sum = std::make_unsigned_t<T>;
-
 /// What a lane remembers of a row between the two passes: where runs begin in its vector, how many
 /// begin in the warp's share before the vector, and the sum of the share before the vector.
 template <class T, int E, bool Ones>

@@ -54,26 +54,38 @@ LOOKBACK_DEVICE void set_group_prefix([[maybe_unused]] const Problem &problem,
   }
 }
 
-/// Scans row i of the warp and stores its results, from the prefix of the tile, `row_prefix(row)`,
-/// which returns R(row - 1), and V of the row. `FullRow`: all items of the row are valid.
-/// `vector_stores`: results are stored as vectors.
+/// Stores the results of row i of the warp, `items` of which are valid: as vectors if
+/// `vector_stores`.
 ///
 /// Results that are not vectors may pass through their own row in shared memory, if they fit and no
 /// other warp reads from it. If the source shifts unaligned rows, unaligned results are shifted,
 /// too.
+template <class Rows, int E>
+LOOKBACK_DEVICE void
+store_results(const Rows &rows, int i, int items, bool vector_stores,
+              const lane_vector<typename Rows::problem_type::stored, E> &results) {
+  using Problem = typename Rows::problem_type;
+  using source = typename Rows::source_type;
+  using stored = typename Problem::stored;
+  using staged = typename source::first_type;
+  constexpr bool through_stage = (!source::shifts || results_pass_stage<Problem>)&&Rows::aligned &&
+                                 sizeof(stored) <= sizeof(staged) &&
+                                 alignof(stored) <= source::alignment;
+  store_row<E, through_stage, source::shifts>(
+      rows.output + i * Rows::shape::row_elements, items, vector_stores,
+      rows.source.template row_of<Rows::aligned>(rows.stage, rows.row(i)), results);
+}
+
+/// Scans row i of the warp and stores its results, from the prefix of the tile, `row_prefix(row)`,
+/// which returns R(row - 1), and V of the row. `FullRow`: all items of the row are valid.
+/// `vector_stores`: results are stored as vectors.
 template <bool FullRow, class Rows, class T, class RowPrefix, class Operator>
 LOOKBACK_DEVICE void scan_row(const Rows &rows, int i, const maybe<T> &prefix, RowPrefix row_prefix,
                               const T &vector_aggregates, bool vector_stores, Operator &op,
                               lane_exchange<T> &exchange) {
   using Problem = typename Rows::problem_type;
-  using source = typename Rows::source_type;
   using shape = typename Problem::shape;
-  using stored = typename Problem::stored;
-  using staged = typename source::first_type;
   constexpr int E = shape::vector_elements;
-  constexpr bool through_stage = (!source::shifts || results_pass_stage<Problem>)&&Rows::aligned &&
-                                 sizeof(stored) <= sizeof(staged) &&
-                                 alignof(stored) <= source::alignment;
   const int lane = rows.lane, row = rows.row(i);
   const int items = FullRow ? shape::row_elements : rows.items(i);
   const int count = FullRow ? E : items - lane * E; // of this lane's vector and those behind it
@@ -84,12 +96,10 @@ LOOKBACK_DEVICE void scan_row(const Rows &rows, int i, const maybe<T> &prefix, R
       left, row, [&]() -> decltype(auto) { return row_prefix(row); }, count > 0 ? lane : 0,
       [&]() -> decltype(auto) { return exchange.up(vector_aggregates, 1, lane < items / E); }, op);
   const auto vector = rows.read(i, count);
-  lane_vector<stored, E> results;
+  lane_vector<typename Problem::stored, E> results;
   scan_lane(rows.problem, left, count, vector, op, results);
   set_total(rows.problem, rows.tile, first, left);
-  store_row<E, through_stage, source::shifts>(
-      rows.output + i * shape::row_elements, items, vector_stores,
-      rows.source.template row_of<Rows::aligned>(rows.stage, row), results);
+  store_results(rows, i, items, vector_stores, results);
 }
 
 /// Scans the rows of the warp and stores their results. `Alone`: the tile is the only one, so a

@@ -26,7 +26,8 @@ inline constexpr bool writes_stage =
 /// bulk copies require. Neighbouring bytes up to the next multiple of 16 are copied with them, and
 /// so are the elements before and behind the tile where an element depends on its neighbours.
 /// Memory that is scanned from its end keeps its order here, so that the last row comes first.
-template <class Problem, int Warps, bool Shifts>
+/// `Splits`: the second array is in a room of its own (with_second()), which the first pass frees.
+template <class Problem, int Warps, bool Shifts, bool Splits = false>
 class staged_tile {
   using input = typename Problem::input_type;
   using staged = staged_input<input>;
@@ -74,7 +75,8 @@ public:
   /// if the arrays are aligned.
   static constexpr bool own_rows = !staged::reads_before && !staged::reads_after && !from_end;
   static constexpr unsigned bytes =
-      staged::arrays == 1 ? room<0> : room<0> + room<staged::arrays - 1>;
+      staged::arrays == 1 || Splits ? room<0> : room<0> + room<staged::arrays - 1>;
+  static constexpr unsigned second_bytes = Splits ? room<staged::arrays - 1> : 0;
   static constexpr unsigned alignment = granule;
   using elements = typename staged::template vector<E, Shifts>;
 
@@ -82,6 +84,15 @@ public:
       : input_(problem.input), n_(problem.extent.items) {
     skip_[0] = skip_of<0>();
     if constexpr (arrays == 2) skip_[1] = skip_of<1>();
+  }
+
+  /// The same tile, whose second array is in the room `second`, behind the first one's, `stage`.
+  LOOKBACK_DEVICE staged_tile with_second(const unsigned char *second,
+                                          const unsigned char *stage) const {
+    static_assert(Splits, "the second array must have a room of its own");
+    staged_tile tile = *this;
+    tile.second_ = static_cast<unsigned>(second - stage);
+    return tile;
   }
 
   /// Whether all arrays begin at multiples of 16 bytes; end there, if they count from the end.
@@ -173,6 +184,13 @@ public:
     return elements(input_, rows, aligned, tile, row, count);
   }
 
+  /// This lane's vector of row `row` of array A.
+  template <bool KnownAligned, int A>
+  LOOKBACK_DEVICE lane_vector<element<A>, E> read_array(const unsigned char *stage, int row) const {
+    return staged_vector<Shifts, E, element<A>>(stage + place<A, KnownAligned>(row),
+                                                KnownAligned || skip_[A] == 0);
+  }
+
   /// Element `i` of a tile whose vectors are single elements of one array, which is always aligned.
   /// It is read as this lane's element of a row that starts `lane` elements before it.
   LOOKBACK_DEVICE elements read_element(const unsigned char *stage, int i) const {
@@ -201,11 +219,16 @@ private:
       if constexpr (arrays == 2) fetch_array<1>(stage, tile, valid, warp);
     }
   }
+  /// Offset of the room of array A in the stage.
+  template <int A>
+  LOOKBACK_DEVICE unsigned before() const {
+    return A == 0 ? 0 : Splits ? second_ : room<0>;
+  }
   /// Offset of row `row` of array A in the stage.
   template <int A, bool KnownAligned = false>
   LOOKBACK_DEVICE unsigned place(int row) const {
     const int at = from_end ? shape::tile_rows - 1 - row : row; // mutant: mirrored-row
-    return (A == 0 ? 0 : room<0>)+lead_room<A> + (KnownAligned ? 0 : skip_[A]) +
+    return before<A>() + lead_room<A> + (KnownAligned ? 0 : skip_[A]) +
            at * shape::row_elements * element_bytes<A>;
   }
   template <int A>
@@ -243,7 +266,7 @@ private:
   template <int A>
   LOOKBACK_DEVICE unsigned char *place_of(unsigned char *stage, unsigned tile,
                                           std::uint64_t at) const {
-    return stage + (A == 0 ? 0 : room<0>)+lead_room<A> + skip_[A] +
+    return stage + before<A>() + lead_room<A> + skip_[A] +
            static_cast<std::int64_t>(at - origin_of<A>(tile));
   }
 
@@ -354,6 +377,7 @@ private:
   const input &input_;
   const std::uint64_t n_;
   unsigned skip_[arrays]; // bytes from a multiple of 16 to the array
+  unsigned second_ = 0;   // offset of the second array's room, if it has one of its own
 };
 
 } // namespace detail

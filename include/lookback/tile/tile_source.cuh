@@ -92,6 +92,14 @@ inline constexpr int staged_arrays = staged_input<typename Problem::input_type>:
 template <class Problem>
 inline constexpr int staged_arrays<Problem, false> = 0;
 
+/// Whether a problem by key adds up integers, which wait in shared memory as bytes.
+template <class Problem, class Operator = decltype(Problem::op)>
+inline constexpr bool adds_by_key = false;
+template <class Problem, class T>
+inline constexpr bool adds_by_key<Problem, segmented_operator<T, plus>> =
+    can_stage<Problem> &&boundary_of<typename Problem::input_type>::exists &&is_integer<T> &&
+    sizeof(T) <= 8;
+
 /// Whether lanes can load the items of a tile into a ring of stages: the items are trivially
 /// copyable, and not by key, where results may overwrite a key before it is read.
 template <class Problem>

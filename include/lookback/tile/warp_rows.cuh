@@ -85,6 +85,11 @@ struct warp_rows {
   LOOKBACK_DEVICE auto read(int i, int items) const {
     return source.template read<Aligned>(stage, tile, row(i), items);
   }
+  /// The lane's vector of row i of array A.
+  template <int A>
+  LOOKBACK_DEVICE auto read_array(int i) const {
+    return source.template read_array<Aligned, A>(stage, row(i));
+  }
 };
 
 /// What gather_results() reads of the rows. Constructed before reduce_rows(), which reads the same

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// Structs in the pipeline (strategy/pipeline.cuh): a team of one to four warps scans a tile, and a
+// lane consecutive items of a row, in registers. So most steps of the row's network are within a
+// lane. Lanes with an item of every row exchange five values an item, for which a multiprocessor
+// has no time. Here they exchange none if a lane has a whole row (12 bytes), two for structs of 24
+// bytes, three for 32, four for 64.
+#pragma once
+
+#include <lookback/block/warp_shuffle.cuh>
+#include <lookback/tile/padded_tile.cuh>
+
+namespace lookback {
+inline namespace LOOKBACK_ABI {
+namespace detail {
+
+/// The items of a lane of warp `warp` of a tile's team. The tile is `tile`; it is in `stage`, and
+/// has `valid` valid items. `Full`: the tile is full. If it is not, loops are not unrolled, and the
+/// items wait in local memory: few tiles are partial, and their code is short.
+template <class Problem, bool Full>
+class blocked_rows {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+  using padded = padded_tile<Problem, 1>; // places do not depend on the number of copying warps
+  static constexpr int size = static_cast<int>(sizeof(T)), granule = padded::granule;
+  static constexpr int items = padded::lane_items, row_lanes = shape::row_vectors / items;
+  // The fewest items that take whole granules.
+  static constexpr int granules_a_group = size / static_cast<int>(storage_alignment<T>),
+                       group_items = granules_a_group * granule / size,
+                       groups = items / group_items;
+  static_assert(items % group_items == 0, "a lane has whole groups of items");
+  static constexpr int all_groups = Full ? groups : 1, all_items = Full ? items : 1; // unrolled
+
+public:
+  LOOKBACK_DEVICE blocked_rows(const Problem &problem, unsigned char *stage, unsigned tile,
+                               int valid, int warp)
+      : problem_(problem), stage_(stage), tile_(tile), valid_(valid), warp_(warp) {
+    const int left = valid - lane_of_tile() * items;
+    count_ = Full || left > items ? items : left < 0 ? 0 : left;
+  }
+
+  /// Writes the aggregates of full rows. The network's value of a row's last item is a balanced
+  /// tree over the row, so one application of the operator an item is enough.
+  template <class Operator>
+  LOOKBACK_DEVICE void reduce(uninitialized_array<T, shape::tile_rows> &row_aggregates,
+                              Operator &op) const {
+    lane_values x;
+    read(x);
+    const bool all = count_ == items; // in all lanes of a full row
+    LOOKBACK_UNROLL_BY(all_items)
+    for (int distance = 1; distance < items; distance *= 2) {
+      LOOKBACK_UNROLL_BY(all_items)
+      for (int i = 2 * distance - 1; i < items; i += 2 * distance)
+        if (all) construct(x[i], static_cast<T>(op(x[i - distance], x[i])));
+    }
+    T &aggregate = x[items - 1];
+    LOOKBACK_UNROLL
+    for (int lanes = 1; lanes < row_lanes; lanes *= 2) {
+      const T left = simt::shuffle_up(aggregate, lanes);
+      if (all && lane_of_row() % (2 * lanes) == 2 * lanes - 1)
+        construct(aggregate, static_cast<T>(op(left, aggregate)));
+    }
+    if (all && lane_of_row() == row_lanes - 1) construct(row_aggregates[row()], aggregate);
+  }
+
+  /// Scans the items, and stores the results of the tile. `prefix` is that of the tile, and
+  /// `row_prefixes` has R.
+  template <class Operator>
+  LOOKBACK_DEVICE void scan(maybe<T> prefix,
+                            const uninitialized_array<T, shape::tile_rows> &row_prefixes,
+                            Operator &op) const {
+    lane_values V; // of the lane's items, inclusive
+    read(V);
+    step<1>(V, op);
+    uninitialized_array<T, 1> before; // V of the item before the lane's
+    if constexpr (row_lanes > 1) construct(before[0], simt::shuffle_up(V[items - 1], 1));
+    if (row() > 0 && count_ > 0) prefix.append(op, row_prefixes[row() - 1]); // mutant: blocked-row
+    // Only the first row of all has no prefix. Code of its own for the others has no branches.
+    constexpr bool always = Problem::initial_type::exists;
+    if (always || LOOKBACK_LIKELY(simt::all_of_warp(prefix.exists() || count_ == 0)))
+      scan_items<true>(prefix, V, before[0], op);
+    else
+      scan_items<false>(prefix, V, before[0], op);
+    simt::synchronize_warp(); // mutant: blocked-results
+    store();
+  }
+
+private:
+  using lane_values = uninitialized_array<T, items>;
+
+  /// The items of the lane.
+  LOOKBACK_DEVICE void read(lane_values &x) const {
+    LOOKBACK_UNROLL_BY(all_groups)
+    for (int g = 0; g < groups; ++g) {
+      const group read = read_group(g);
+      LOOKBACK_UNROLL
+      for (int k = 0; k < group_items; ++k)
+        if (g * group_items + k < count_) construct(x[g * group_items + k], read.get(k));
+    }
+  }
+  /// Puts the results of the lane's items into their places. `before`: V of the item before the
+  /// lane's, if that is in the same row. `HasPrefix`: all lanes have a prefix. (What is put there
+  /// for items that are not valid is not stored.)
+  template <bool HasPrefix, class Operator>
+  LOOKBACK_DEVICE void scan_items(const maybe<T> &prefix, const lane_values &V, const T &before,
+                                  Operator &op) const {
+    const auto after_prefix = [&](const T &right) {
+      return HasPrefix || prefix.exists() ? static_cast<T>(op(prefix.value(), right)) : right;
+    };
+    const bool begins_row = row_lanes == 1 || lane_of_row() == 0; // mutant: blocked-before
+    LOOKBACK_UNROLL_BY(all_groups)
+    for (int g = 0; g < groups; ++g) {
+      group results;
+      if constexpr (Problem::inclusive) results = read_group(g);
+      LOOKBACK_UNROLL
+      for (int k = 0; k < group_items; ++k) {
+        const int i = g * group_items + k;
+        if (i >= count_) break;
+        if (i == 0 && begins_row) {
+          if constexpr (Problem::inclusive)
+            results.set(k, after_prefix(results.get(k)));
+          else
+            results.set(k, prefix.value());
+        } else {
+          const T left = after_prefix(i > 0 ? V[i - 1] : before);
+          if constexpr (Problem::inclusive)
+            results.set(k, static_cast<T>(op(left, results.get(k))));
+          else
+            results.set(k, left);
+        }
+      }
+      write_group(g, results);
+    }
+  }
+
+  /// Consecutive items as the granules that they take.
+  struct group {
+    simt::vector_words<granule> granules[granules_a_group];
+    LOOKBACK_DEVICE T get(int k) const {
+      uninitialized_array<T, 1> item;
+      std::memcpy(static_cast<void *>(&item[0]),
+                  reinterpret_cast<const unsigned char *>(granules) + k * size, sizeof(T));
+      return item[0];
+    }
+    LOOKBACK_DEVICE void set(int k, const T &item) {
+      std::memcpy(reinterpret_cast<unsigned char *>(granules) + k * size,
+                  static_cast<const void *>(&item), sizeof(T));
+    }
+  };
+
+  LOOKBACK_DEVICE static int lane_of_row() { return simt::lane_index() % row_lanes; }
+  LOOKBACK_DEVICE int lane_of_tile() const {
+    return warp_ * simt::warp_threads + simt::lane_index();
+  }
+  LOOKBACK_DEVICE int row() const { return lane_of_tile() / row_lanes; }
+  LOOKBACK_DEVICE unsigned char *place(int g) const {
+    return stage_ + lane_of_tile() * padded::lane_room + g * granules_a_group * granule;
+  }
+  LOOKBACK_DEVICE group read_group(int g) const {
+    group result;
+    LOOKBACK_UNROLL
+    for (int w = 0; w < granules_a_group; ++w)
+      result.granules[w] = simt::load_vector<granule>(place(g) + w * granule);
+    return result;
+  }
+  LOOKBACK_DEVICE void write_group(int g, const group &results) const {
+    LOOKBACK_UNROLL
+    for (int w = 0; w < granules_a_group; ++w)
+      simt::store_shared<granule>(place(g) + w * granule, results.granules[w]);
+  }
+
+  /// The steps of the row's network from distance `Distance` on. Of the items whose distances are
+  /// multiples of it, the last comes first, since each takes the value that another had before.
+  template <int Distance, class Operator>
+  LOOKBACK_DEVICE void step(lane_values &V, Operator &op) const {
+    constexpr bool within = Distance < items;
+    constexpr int chains = within ? Distance : items, links = items / chains,
+                  lanes = within ? 1 : Distance / items;
+    [[maybe_unused]] constexpr int all_chains = Full ? chains : 1,
+                                   all_links = Full ? links : 1; // unrolled
+    LOOKBACK_UNROLL_BY(all_chains)
+    for (int j = 0; j < chains; ++j) {
+      uninitialized_array<T, 1> left; // from an earlier lane of the row
+      if constexpr (row_lanes > 1)
+        construct(left[0], simt::shuffle_up(V[(links - 1) * chains + j], lanes));
+      LOOKBACK_UNROLL_BY(all_links)
+      for (int k = links - 1; k > 0; --k) {
+        const int i = k * chains + j;
+        if (i < count_) construct(V[i], static_cast<T>(op(V[i - chains], V[i])));
+      }
+      if (row_lanes > 1 && lane_of_row() >= lanes && j < count_)
+        construct(V[j], static_cast<T>(op(left[0], V[j])));
+    }
+    if constexpr (Distance * 2 < shape::row_vectors) step<Distance * 2>(V, op);
+  }
+
+  /// Stores what stands in the warp's part of the stage.
+  LOOKBACK_DEVICE void store() const {
+    constexpr int bytes = simt::warp_threads * padded::lane_granules * granule; // of a warp
+    unsigned char *const from = stage_ + warp_ * simt::warp_threads * padded::lane_room;
+    auto *const to =
+        reinterpret_cast<unsigned char *>(
+            problem_.sink.output + static_cast<std::ptrdiff_t>(tile_) * shape::tile_elements) +
+        warp_ * bytes;
+    const int lane = simt::lane_index();
+    if constexpr (Full) {
+      LOOKBACK_UNROLL
+      for (int k = 0; k < padded::lane_granules; ++k)
+        simt::store_vector<granule>(to + lane * granule + k * simt::warp_threads * granule,
+                                    simt::load_vector<granule>(padded::place(from, k)));
+    } else {
+      const int left = valid_ * size - warp_ * bytes, valid_bytes = left < bytes ? left : bytes;
+      LOOKBACK_ROLLED
+      for (int i = lane; i * 4 < valid_bytes; i += simt::warp_threads)
+        simt::store_vector<4>(to + i * 4, simt::load_vector<4>(padded::place_of_word(from, i)));
+    }
+  }
+
+  const Problem &problem_;
+  unsigned char *const stage_;
+  const unsigned tile_;
+  const int valid_, warp_;
+  int count_; // of the lane's items
+};
+
+} // namespace detail
+} // namespace LOOKBACK_ABI
+} // namespace lookback
