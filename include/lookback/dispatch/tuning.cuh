@@ -359,7 +359,7 @@ struct tuned_on_h200 {
     //               2^20   2^22   2^24   2^26
     //   look-back    .62    .64    .70    .72
     //   pipeline     .56    .69    .85    .91
-    static constexpr std::uint64_t least_tiles = structs && sizeof(T) <= 12 ? 2048 : 0;
+    static constexpr std::uint64_t least_tiles = structs && sizeof(T) <= 12 ? 2048 : 2;
     // Groups of which a look-ahead warp has room for all aggregates at once.
     static constexpr int window = sizeof(T) <= 32 ? groups_a_round : sizeof(T) <= 48 ? 3 : 2;
     static constexpr int scanning_warps =
