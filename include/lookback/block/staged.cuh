@@ -248,8 +248,10 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
     /// Bit k: a segment begins with element k.
     LOOKBACK_DEVICE unsigned heads() const { return heads_; }
 
-  private:
+  protected:
     unsigned heads_ = 0;
+
+  private:
     const input_type &input_;
     lane_vector<value, E> values_;
   };
