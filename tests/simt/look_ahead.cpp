@@ -282,6 +282,11 @@ TEST_CASE("pipeline, structs") {
   structs<structs_by<4, 2, 2, 2, 1, 1>, 24>(40, 34);
   structs<structs_by<3, 2, 8, 1, 1, 2>, 32>(40, 9);
   structs<structs_by<3, 1, 2, 1, 2, 1>, 44>(40, 9);
+  structs<structs_by<3, 2, 4, 1, 1, 1>, 28>(20, 9);
+  structs<structs_by<3, 2, 4, 1, 1, 2>, 36>(20, 9);
+  structs<structs_by<3, 2, 4, 1, 1, 1>, 40>(20, 9);
+  structs<structs_by<3, 2, 8, 1, 1, 2>, 48>(20, 9);
+  structs<structs_by<3, 2, 4, 2, 1, 1>, 56>(20, 9);
   structs<structs_by<5, 2, 8, 2, 1, 2>, 64>(40, 67);
 }
 TEST_CASE("pipeline, structs, in the order of the tree") {

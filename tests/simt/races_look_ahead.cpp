@@ -153,7 +153,7 @@ TEST_CASE("pipeline, structs") {
   structs<test::load_ahead_by<3, 2, 8, 2, 2, 1, 2, 1>, 64>(1, 8);
   structs<test::load_ahead_by<3, 1, 4, 2, 1, 1, 1, 1>, 64>(32, 36);
 }
-TEST_CASE("the pipeline does not take structs that are not aligned to 16 bytes") {
+TEST_CASE("the pipeline does not take arrays of structs that are not aligned to 16 bytes") {
   namespace core = lookback::detail;
   using T = test::marked_interval<12>;
   using rows = test::pipeline_rows<test::load_ahead_by<3, 2, 1, 1, 1, 1>>;

@@ -257,10 +257,23 @@ struct look_ahead_by {
 template <int Stages, int Depth, int ScanningWarps, int LookAheadWarps, int Warps, int Teams,
           int ScanningTeams = 1, int GroupWarps = 0>
 struct load_ahead_by {
-  static constexpr core::look_ahead_tuning value{
-      Stages,         1,     1,     Depth, ScanningWarps, LookAheadWarps,
-      LookAheadWarps, 3,     6,     Warps, Teams,         4,
-      ScanningTeams,  false, false, 0,     GroupWarps};
+  static constexpr core::look_ahead_tuning value{Stages,
+                                                 1,
+                                                 1,
+                                                 Depth,
+                                                 ScanningWarps,
+                                                 LookAheadWarps,
+                                                 LookAheadWarps,
+                                                 3,
+                                                 GroupWarps > 0 ? 2 : 6,
+                                                 Warps,
+                                                 Teams,
+                                                 4,
+                                                 ScanningTeams,
+                                                 false,
+                                                 false,
+                                                 0,
+                                                 GroupWarps};
   static constexpr bool fits = true;
 };
 template <class Tuning>

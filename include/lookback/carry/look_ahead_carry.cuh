@@ -18,7 +18,7 @@ namespace detail {
 /// scanning warps, its accumulators are trivially copyable and small (8 bytes beside loading warps,
 /// which leave fewer registers), a lane's results are one vector access, if they are stored in
 /// their order, and by key the output is a pointer, so that overlap with the keys can be checked.
-/// Or it scans structs that lanes take by themselves (tile/padded_tile.cuh).
+/// Or it scans an array of structs, of which a lane takes consecutive ones (tile/padded_tile.cuh).
 template <class Problem>
 struct can_look_ahead {
   static constexpr bool value =
@@ -32,10 +32,10 @@ struct can_look_ahead {
            std::is_pointer<typename Problem::output_type>::value);
 };
 
-/// Whether look-ahead warps read the aggregates of groups, each of which a warp of the block with
-/// the group's last tile publishes: of structs, whose aggregates take several words. Polls of more
-/// words delay all other memory accesses. For 12 bytes, the second round trip costs more than it
-/// saves.
+/// Whether look-ahead warps read the aggregates of groups instead of those of all tiles. A warp of
+/// the block that has a group's last tile publishes the group's aggregate. For structs of more than
+/// 16 bytes: an aggregate takes three words or more, and polls of these delay all other memory
+/// accesses. For 12 bytes, two words, the second round trip costs more than it saves.
 template <class Problem>
 inline constexpr bool reads_groups = blocks_structs<Problem>::value &&
                                      sizeof(typename Problem::accumulator) > 16;
@@ -43,8 +43,9 @@ inline constexpr bool reads_groups = blocks_structs<Problem>::value &&
 /// Whether a problem has shorter kernels, which compile sooner: small and large waves have one
 /// kernel, with the warps of a large one and one body for all tiles, and the pipeline has one body
 /// for all tiles that are not both full and aligned. For objects that the pipeline takes and a
-/// user's operator combines, without keys or runs: these scans have the most code. (The speed has
-/// been measured for numbers only: wave_tiles, scan_one_tile.)
+/// user's operator combines, without keys or runs: these scans have the most code. Not for structs
+/// (blocks_structs), whose code is short. (The speed has been measured for numbers only:
+/// wave_tiles, scan_one_tile.)
 template <class Problem>
 inline constexpr bool has_short_kernels =
     can_look_ahead<Problem>::value && !blocks_structs<Problem>::value &&
@@ -61,9 +62,10 @@ inline constexpr bool has_short_kernels =
 ///   long    Only `long_column_warps` look-ahead warps work, since all of them poll. Lines of the
 ///           input are the last to leave the L2 cache.
 ///
-/// A look-ahead warp reads `window` groups at once: all groups since the block's previous tile. If
-/// it reads the aggregates of groups (reads_groups), `group_warps` is 1: the warp that publishes
-/// them.
+/// A look-ahead warp reads the tiles of `window` groups at once: of all groups since the block's
+/// previous tile. If it reads the aggregates of groups (reads_groups), it has all of these at once,
+/// and appends `window` of them without a shuffle in between; then `group_warps` is 1, the warp
+/// that publishes them.
 ///
 /// The scanning warps are `scanning_teams` teams, which take turns with the tiles: while one waits
 /// for the steps of its tile, which depend on each other, another has its own tile to work on.
@@ -75,8 +77,9 @@ inline constexpr bool has_short_kernels =
 /// With `second_stages`, the second array of a tile has a shorter ring of its own, whose stage is
 /// free as soon as the tile has been reduced.
 ///
-/// Where no bulk copies can fetch the tiles, `loading_warps` warps load them: `loading_teams`
-/// teams, each of which loads every `loading_teams`-th tile, items `loads_at_once` a lane at once.
+/// Where no bulk copies fetch the tiles (before sm_90, of structs, and of items that are not bytes
+/// in memory), `loading_warps` warps load them: `loading_teams` teams, each of which loads every
+/// `loading_teams`-th tile, items `loads_at_once` a lane at once.
 struct look_ahead_tuning {
   int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps,
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
@@ -185,7 +188,7 @@ template <class Problem, class Tuning, class Tiles = tiles_of_extent<Problem>>
 class look_ahead {
   using T = typename Problem::accumulator;
   static constexpr int stages = Tuning::value.stages, group_tiles = Problem::shape::group_tiles;
-  static constexpr int window = Tuning::value.window; // groups read at once
+  static constexpr int window = Tuning::value.window; // groups
   using position = ring_position<stages>;
   using words = decltype(tagged_state<T>::tile_aggregates);
 
@@ -208,7 +211,8 @@ public:
   /// Builds the prefixes of tiles turn, turn + warps, ... of the sequence. Called by look-ahead
   /// warp `turn` of `warps`. `scanned`: for each stage, the barrier that completes when its tile
   /// has been scanned. The warp reads aggregates from the first tile of the previous tile's group
-  /// on, and gets G of that group from the warp that built the previous tile's prefix.
+  /// on (with reads_groups: of groups from that one on, and of tiles in the tile's own group), and
+  /// gets G of that group from the warp that built the previous tile's prefix.
   template <class Operator>
   LOOKBACK_DEVICE void run(int turn, int warps, const T &early_initial, simt::barrier *scanned,
                            Operator &op) const {
@@ -239,10 +243,11 @@ public:
     }
   }
 
-  /// Publishes the aggregates of the groups whose last tiles are the block's, except that of the
-  /// scan's last tile. Called by one warp.
+  /// Publishes the aggregates of the groups whose last tiles are the block's, except of a group
+  /// that ends with the scan's last tile, which nobody reads. Called by one warp.
   template <class Operator>
   LOOKBACK_DEVICE void publish_groups(Operator &op) const {
+    static_assert(Tiles::one_tree, "group_aggregates has the groups of one tree");
     typename lane_exchange<T>::storage nothing;
     lane_exchange<T> exchange(nothing);
     for (int i = 0; i < tiles_.count(); ++i) {

@@ -48,10 +48,10 @@ struct fastest {};
 ///   shared memory or more (compute capability 8.0, 8.7, 9.0, 10.x); trivially copyable items of at
 ///   most 64 bytes, from any iterator; trivially copyable accumulators of at most 16 bytes (8 if
 ///   the input is not a pointer or a transform of one); results of 1, 2, 4, 8 or 16 bytes, for any
-///   iterator. Or structs of 12 to 64 bytes, a multiple of 4, as items, accumulators and results,
-///   from a pointer to a pointer, both aligned to 16 bytes, without a total. By key: compute
-///   capability 9.0 or newer, pointers to keys and values, and output to a pointer, without overlap
-///   with the keys.
+///   iterator. Or trivially copyable structs of 12 to 64 bytes whose size is a multiple of 4 (above
+///   48 bytes, of 8), as items, accumulators and results, from a pointer to a pointer, both aligned
+///   to 16 bytes, without a total. By key: compute capability 9.0 or newer, pointers to keys and
+///   values, and output to a pointer, without overlap with the keys.
 /// - *Determinism*: the bits of lookback::fastest.
 /// - *Complexity*: 2 n elements of traffic, about 2 n additions.
 /// @ingroup strategies
@@ -105,7 +105,7 @@ struct pipeline_of_many : pipeline<Rows> {
   static const char *fits(const Problem &problem, Launch &launch) {
     if constexpr (blocks_structs<Problem>::value) {
       using row = typename Rows::template at<0>::template pipeline<Problem>;
-      if (problem.tiles() < row::least_tiles) return "of few structs, the look-back is faster";
+      if (problem.tiles() < row::least_tiles) return "for so few structs, the look-back is faster";
     }
     return pipeline<Rows>::fits(problem, launch);
   }

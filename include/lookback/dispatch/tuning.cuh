@@ -294,9 +294,10 @@ struct tuned_on_h200 {
   /// team, teams, look-ahead warps, and whose aggregates these read:
   ///                                           12 bytes   24 bytes   32 bytes   64 bytes
   ///   the look-back                             .72        .66        .59        .44
-  ///   V stays in registers between the passes, so that depth is at most 8:
-  ///     1 or 2, 8 to 4, 2, of tiles             .82        .46        .58        .33
-  ///   V in both passes, depth 8 to 12:
+  ///   V stays in registers between the passes, so that depth is at most 8; 1 warp and 8 teams, or
+  ///   2 warps (from 32 bytes on) and 6 or 4 teams; 2 look-ahead warps, of tiles:
+  ///                                             .82        .46        .58        .33
+  ///   V computed in both passes, depth 8 to 12:
   ///     2, 4, 3, of groups                      .82        .80        .69        .48
   ///   The first pass computes the aggregates of rows only:
   ///     2, 4, 3, of groups                      .83        .80        .73        .58
@@ -355,7 +356,7 @@ struct tuned_on_h200 {
         structs ? team_of_structs < 4 || sizeof(T) > 32 : !few && (swift || blocked);
     static constexpr int look_ahead_warps = third || (!few && !structs && sizeof(T) <= 4) ? 3 : 2;
     static constexpr int long_column_warps = third ? 3 : 2;
-    // Of few structs of 12 bytes, the look-back is faster (H200, share of a copy's speed):
+    // For few structs of 12 bytes, the look-back is faster (H200, share of a copy's speed):
     //               2^20   2^22   2^24   2^26
     //   look-back    .62    .64    .70    .72
     //   pipeline     .56    .69    .85    .91

@@ -10,8 +10,8 @@
 // i % stages, and its warps have roles:
 //
 //   copying warp        bulk copies into all free stages, a few of them in flight at once; or
-//                       loading warps, which copy tiles before sm_90, or read items that are not
-//                       bytes in memory
+//                       loading warps, which copy tiles before sm_90, copy structs, or read items
+//                       that are not bytes in memory
 //   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready;
 //                       teams of them take turns with the tiles
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
@@ -196,7 +196,7 @@ class look_ahead_scan {
                 "every look-ahead warp needs a stage of its own");
 
 public:
-  /// Those that publish and look ahead, which have nothing to do at first.
+  /// Those that publish and look ahead, and the group warp, which have nothing to do at first.
   static constexpr int settling_warps = first_scanning_warp - 1;
 
   LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const tagged_state<T> &state,
@@ -366,7 +366,7 @@ private:
   }
   /// The team's tiles, every scanning_teams-th, from tile `begin` of the sequence to tile `end`.
   /// Tile i is reduced when its copy has completed, and scanned `depth` tiles later. In between, V
-  /// stays in registers.
+  /// stays in registers, except that of structs.
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void reduce_and_scan(const warp_share &share, int team, int begin, int end,
                                        ring_position<stages> &reducing,
@@ -714,7 +714,7 @@ struct pipeline : tree_strategy<Rows> {
     if (problem.tiles() == 1) return "one tile has none to look ahead of";
     if (writes_over_keys(problem)) return "the results overwrite the keys";
     if (blocks_structs<Problem>::value && !structs_are_aligned(problem))
-      return "the structs are not aligned to 16 bytes";
+      return "an array of structs does not begin at a multiple of 16 bytes";
     return launch.template can_run<pipeline_block<Problem, Rows>>(pipeline_kernel<Problem, Rows>)
                ? nullptr
                : "no code for sm_80 or newer runs on the device, or its shared memory is too "

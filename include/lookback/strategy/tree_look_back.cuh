@@ -23,15 +23,16 @@ inline constexpr bool has_pipeline<
     Problem, Row, std::enable_if_t<can_look_ahead<Problem>::value && Row::has_pipelines>> =
     Row::template pipeline<Problem>::fits;
 
+/// Whether the look-back scans only what the pipeline leaves.
 template <class Problem, class Row>
 inline constexpr bool is_fallback = has_pipeline<Problem, Row> && !blocks_structs<Problem>::value;
 
 /// The tuning of the look-back. Where there is a pipeline, the look-back scans only the heads of
 /// chunks and shards (head_strategies), keys that the results overwrite, and what a refused launch
-/// leaves. Structs that are not aligned, or few, are scanned by the look-back, too, and keep its
-/// tuning. Its blocks otherwise have twice the warps, with half the rows each, which halves the
-/// unrolled code; half as many blocks keep the number of threads. One body of code then serves all
-/// tiles. All this compiles sooner; the speed has not been measured.
+/// leaves; so its blocks have twice the warps, with half the rows each, which halves the unrolled
+/// code, and half as many blocks keep the number of threads. One body of code then serves all
+/// tiles. All this compiles sooner; the speed has not been measured. Structs keep their tuning,
+/// since those that are few or not aligned go to the look-back, too.
 template <class Problem, class Row, bool IsFallback = is_fallback<Problem, Row>>
 struct look_back_tuning : Row::template tree_look_back<Problem> {};
 template <class Problem, class Row>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Structs in the pipeline (strategy/pipeline.cuh): a team of one to four warps scans a tile, and a
-// lane consecutive items of a row, in registers. So most steps of the row's network are within a
-// lane. Lanes with an item of every row exchange five values an item, for which a multiprocessor
-// has no time. Here they exchange none if a lane has a whole row (12 bytes), two for structs of 24
-// bytes, three for 32, four for 64.
+// lane consecutive items of a row, in registers. So some steps of the row's network, or all, are
+// within a lane. In the second pass, lanes exchange no values if a lane has a whole row (12 bytes),
+// three an item for structs of 24 bytes, four for 32, five for 64; lanes with an item of every row
+// would exchange six.
 #pragma once
 
 #include <lookback/block/warp_shuffle.cuh>
@@ -74,7 +74,8 @@ public:
     uninitialized_array<T, 1> before; // V of the item before the lane's
     if constexpr (row_lanes > 1) construct(before[0], simt::shuffle_up(V[items - 1], 1));
     if (row() > 0 && count_ > 0) prefix.append(op, row_prefixes[row() - 1]); // mutant: blocked-row
-    // Only the first row of all has no prefix. Code of its own for the others has no branches.
+    // Without an initial value, only the scan's first row has no prefix. Warps whose lanes all have
+    // one run code without that branch.
     constexpr bool always = Problem::initial_type::exists;
     if (always || LOOKBACK_LIKELY(simt::all_of_warp(prefix.exists() || count_ == 0)))
       scan_items<true>(prefix, V, before[0], op);
@@ -98,8 +99,8 @@ private:
     }
   }
   /// Puts the results of the lane's items into their places. `before`: V of the item before the
-  /// lane's, if that is in the same row. `HasPrefix`: all lanes have a prefix. (What is put there
-  /// for items that are not valid is not stored.)
+  /// lane's, if that is in the same row. `HasPrefix`: all lanes with items have a prefix.
+  /// (What is put there for items that are not valid is not stored.)
   template <bool HasPrefix, class Operator>
   LOOKBACK_DEVICE void scan_items(const maybe<T> &prefix, const lane_values &V, const T &before,
                                   Operator &op) const {

@@ -24,8 +24,8 @@ struct lane_state_of<Problem, std::enable_if_t<adds_by_key<Problem>>> {
 };
 
 /// Sums of a lane's vector, of which `count` elements are valid, from the sum before it:
-/// through[k] up to element k. `element(k)` is its value. Returns the sum before the last head, if
-/// there is one.
+/// through[k] up to element k. `element(k)` is its value. Returns the sum before the last head, or
+/// 0 if there is none.
 template <class Sum, int E, class Element>
 LOOKBACK_DEVICE Sum sum_vector(Sum before, unsigned heads, int count, Element element,
                                Sum (&through)[E]) {
@@ -39,7 +39,7 @@ LOOKBACK_DEVICE Sum sum_vector(Sum before, unsigned heads, int count, Element el
   return before_head;
 }
 
-/// The sum before the newest head of a row, where its lanes have one; else `newest`.
+/// The sum before the newest head of a row, if a lane has one; else `newest`.
 template <class Sum>
 LOOKBACK_DEVICE Sum newest_of(unsigned with_heads, Sum before_head, Sum newest) {
   const Sum last = simt::shuffle(before_head, with_heads != 0 ? simt::highest_bit(with_heads) : 0);
@@ -136,7 +136,7 @@ scan_rows(const Rows &rows, const maybe<keyed<T>> &prefix, RowPrefix row_prefix,
   if (rows.first_row > 0) above = row_prefix(rows.first_row);
   auto open = static_cast<sum>(above.value); // the sum, up to the rows, of the open segment
   if (!above.head) open = static_cast<sum>(open + static_cast<sum>(left.value));
-  // Negative, while that segment began before the rows.
+  // That segment began before these rows, so this is minus its sum so far (modulo 2^bits).
   auto newest = static_cast<sum>(0 - open);
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {

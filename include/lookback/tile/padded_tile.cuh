@@ -15,10 +15,10 @@ namespace detail {
 
 /// Whether an array of structs of 12 to 64 bytes is scanned to another: forward, not by key,
 /// without a total, and as many as the host says. A lane then scans consecutive items of a row
-/// (tile/blocked_rows.cuh). Their size is a multiple of 4, above 48 bytes of 8: otherwise the items
-/// that take whole granules have more words than a thread has registers. Structs of 16 bytes are
-/// vectors of the tree like those of numbers, and are moved and scanned as these are. Whether the
-/// arrays are aligned to 16 bytes, only the call knows (strategy/pipeline.cuh).
+/// (tile/blocked_rows.cuh). Their size is a multiple of 4, above 48 bytes of 8: otherwise the
+/// fewest items that take whole granules have 52 or 60 words, and registers spill. Structs of 16
+/// bytes are vectors of the tree like those of numbers, and are moved and scanned as these are.
+/// Whether the arrays are aligned to 16 bytes, only the call knows (strategy/pipeline.cuh).
 template <class Problem>
 struct blocks_structs {
   using T = typename Problem::accumulator;
@@ -37,7 +37,8 @@ struct blocks_structs {
                                                                                            : 4;
 };
 
-/// `Warps` warps fill it. The array begins at a multiple of 16 bytes.
+/// A tile of structs in a stage, which `Warps` warps fill. The array begins at a multiple of 16
+/// bytes.
 template <class Problem, int Warps>
 class padded_tile {
   using T = typename Problem::accumulator;

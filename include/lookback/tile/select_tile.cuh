@@ -19,7 +19,8 @@ struct lane_state_of<Problem, std::enable_if_t<selects<Problem>>> {
 };
 
 /// Rows of a tile, `valid` of whose items are valid, that have an aggregate. Items that are missing
-/// are not kept, and add nothing to a sum by key, so these have one for every row.
+/// are not kept, and add nothing to a sum by key, so selections and sums by key have one
+/// for every row.
 template <class Problem, class Valid>
 LOOKBACK_DEVICE int aggregates_of(const Valid &valid) {
   return selects<Problem> || adds_by_key<Problem> ? Problem::shape::tile_rows : valid.rows();
