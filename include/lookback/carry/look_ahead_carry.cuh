@@ -243,8 +243,8 @@ public:
     }
   }
 
-  /// Publishes the aggregates of the groups whose last tiles are the block's, except of a group
-  /// that ends with the scan's last tile, which nobody reads. Called by one warp.
+  /// Publishes the aggregate of every group whose last tile is the block's. Nobody reads that of a
+  /// group that ends with the scan's last tile, so it is not published. Called by one warp.
   template <class Operator>
   LOOKBACK_DEVICE void publish_groups(Operator &op) const {
     static_assert(Tiles::one_tree, "group_aggregates has the groups of one tree");
