@@ -21,6 +21,7 @@ namespace {
 constexpr int warp_threads = 32;
 constexpr std::uint32_t full = 0xffffffffu;
 constexpr std::size_t widest_exchange = 512; // bytes of one lane
+constexpr std::size_t most_jobs = 1024;      // bulk copies and words on their way to one block
 
 const char *name_of_operation(operation which) {
   switch (which) {
@@ -214,6 +215,7 @@ public:
   [[noreturn]] void fail(const std::string &what);
   void thread_body();
 
+  void ask_for(block_state &block, const bulk_job &wanted);
   void count_on(block_state &block, void *address, int arrivals, std::int64_t bytes);
   barrier_state &barrier_at(void *address);
 
@@ -417,7 +419,7 @@ bool machine::start_block() {
       one.runs = take_fiber();
     }
     // Room that threads fill is made here: ThreadSanitizer would see one free what another had.
-    block->jobs.reserve(64);
+    block->jobs.reserve(most_jobs);
     if (started_++ == starved_) starve(*block);
     // What came before the launch is ordered before every thread of it; under ThreadSanitizer
     // fibers outlive launches.
@@ -571,6 +573,14 @@ void machine::run() {
   if (failure.empty()) return;
   for (fiber *one : used_) one->abandon(); // bulk copies that nobody has waited for
   throw std::runtime_error(failure);
+}
+
+/// Of a bulk copy or a word: make_copy() makes it at any time from now on. The room never grows: see
+/// where it is reserved.
+void machine::ask_for(block_state &block, const bulk_job &wanted) {
+  if (block.jobs.size() == most_jobs)
+    fail("has more bulk copies and words on their way to one block than the emulator supports");
+  block.jobs.push_back(wanted);
 }
 
 /// Makes one of the bulk copies that were asked for, any one.
@@ -971,7 +981,7 @@ void bulk_copy(void *to, const void *from, unsigned bytes, void *barrier, source
   if (bytes == 0 || bytes % 16 != 0 || misaligned(to) || misaligned(from))
     m.fail("begins a bulk copy whose addresses or size are not multiples of 16 bytes");
   release(to); // the clock of the copy itself, which nobody else looks at
-  m.lane->warp->block->jobs.push_back({to, from, bytes, barrier});
+  m.ask_for(*m.lane->warp->block, {to, from, bytes, barrier});
   m.maybe_yield();
 }
 
@@ -1061,7 +1071,7 @@ void send(const void *mine, unsigned rank, std::uint32_t word, const void *barri
     if (at == block->barriers.end() || !at->second.published)
       m.fail("sends a word to a block whose barrier is not initialized yet");
     release(block->shared + to); // the clock of the word itself, which nobody else looks at
-    block->jobs.push_back({block->shared + to, nullptr, 4, block->shared + told, word});
+    m.ask_for(*block, {block->shared + to, nullptr, 4, block->shared + told, word});
     m.maybe_yield();
     return;
   }
