@@ -633,6 +633,8 @@ mutation("vectors scanned before the network of their row ends" DELETE column-co
 mutation("results stored before all are there" DELETE column-results)
 mutation("elements of a strip overwritten before all lanes have read them" DELETE strip-read)
 mutation("elements of a strip read before all lanes have copied them" DELETE strip-loaded)
+mutation("the first odd vector of a strip's row without the even one before it"
+         VALUE strip-left "j > 0 || half_ > 0" "j > 0")
 mutation("rows of a strip combined before all are there"
          VALUE strip-ready "(l < first || l >= others || seen[l].ready())" "true")
 mutation("the prefix of a strip's tile read before it is there"

@@ -35,7 +35,7 @@ TEST_CASE("columns: small tiles, several groups of them") {
   test::scan_interval_lines<test::interval, test::widened<test::interval, 496>>(
       12, test::some_axis<400 * 32>);
 }
-/// A lane a row. (ThreadSanitizer has no room for more trials.)
+/// Two lanes a row. (ThreadSanitizer has no room for more trials.)
 TEST_CASE("columns: whole strips") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(1, test::some_strips<30000>);
 }

@@ -50,11 +50,8 @@ struct column_strategy {
         return strategies::scan(storage, bytes, pairs::rows_of(problem), own.length, launch);
     }
     if constexpr (column_warps<Problem>::possible) {
-      if constexpr (column_warps<Problem>::may_be_narrow)
-        if (own.inner == 16 && fits_warps<16, Problem>(own, launch))
-          return scan_by_warps<16>(storage, bytes, problem, own, launch);
-      if (fits_warps<32, Problem>(own, launch))
-        return scan_by_warps<32>(storage, bytes, problem, own, launch);
+      if (fits_warps<Problem>(own, launch))
+        return scan_by_warps(storage, bytes, problem, own, launch);
     }
     const column_layout layout = layout_of<Problem>(own, aligned(problem));
     if (layout.units > INT_MAX) return launch.refuse(refusal::invalid_value);
@@ -88,21 +85,21 @@ struct column_strategy {
 
 private:
   /// Whether the device holds all of a multiprocessor's warps, and the lines have enough units.
-  template <int Width, class Problem, class Launch>
+  template <class Problem, class Launch>
   static bool fits_warps(const axis &own, Launch &launch) {
     const std::int64_t blocks =
-        std::int64_t{launch.multiprocessors()} * column_warp_sizes<Problem, Width>::blocks;
-    return column_warps<Problem>::fits(own, Width, blocks * UnitsPerWarp) &&
-           launch.template resident_blocks<column_warp_block<Problem, Width, Rows>>(
-               column_warps_kernel<Problem, Width>) >= blocks;
+        std::int64_t{launch.multiprocessors()} * column_warp_sizes<Problem>::blocks;
+    return column_warps<Problem>::fits(own, blocks * UnitsPerWarp) &&
+           launch.template resident_blocks<column_warp_block<Problem, Rows>>(
+               column_warps_kernel<Problem>) >= blocks;
   }
-  template <int Width, class Problem, class Launch>
+  template <class Problem, class Launch>
   static typename Launch::status_type scan_by_warps(void *storage, std::size_t &bytes,
                                                     const Problem &problem, const axis &own,
                                                     Launch &launch) {
     using T = typename Problem::accumulator;
-    using sizes = column_warp_sizes<Problem, Width>;
-    auto layout = column_layout::of_rows<Problem>(own, Width, sizes::rows, Band);
+    using sizes = column_warp_sizes<Problem>;
+    auto layout = column_layout::of_rows<Problem>(own, sizes::width, 1, 2 * Band);
     const auto whole = [](std::int64_t elements) { return elements * sizes::slot % 16 == 0; };
     layout.whole_vectors = reinterpret_cast<std::uintptr_t>(problem.input) % 16 == 0 &&
                            whole(own.input.length) && (own.outer == 1 || whole(own.input.outer));
@@ -118,7 +115,7 @@ private:
     clear_words<Rows>(in.zeroed, in.zeroed_words, launch, prepare_blocks);
     const std::uint64_t resident = std::uint64_t{launch.multiprocessors()} * sizes::blocks,
                         units = static_cast<std::uint64_t>(layout.units);
-    launch(column_warps_kernel<Problem, Width>, block_shape{simt::warp_threads, sizes::bytes},
+    launch(column_warps_kernel<Problem>, block_shape{simt::warp_threads, sizes::bytes},
            launch_grid{units < resident ? units : resident, residency::none, true}, problem, layout,
            in.state);
     return launch.status();
