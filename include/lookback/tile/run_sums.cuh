@@ -285,6 +285,9 @@ private:
     for (int i = 0; i < count && All; ++i) construct(values[i], read(i));
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
+      // Where runs are long, most rows have no beginning.
+      const unsigned with_heads = simt::ballot(kept_[i].heads().bits() != 0);
+      if (with_heads == 0) continue;
       if (!All) construct(values[i], read(i)); // one row at a time, for fewer registers
       unsigned rank = kept_[i].heads().before() - from;
       beginning *to = room() + static_cast<int>(rank);
