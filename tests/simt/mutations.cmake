@@ -592,6 +592,11 @@ mutation("a unit's segments noted before those of the one before are cleared" DE
 mutation("a tile of a segment scanned before it is found" DELETE tile-found)
 mutation("the id of a segment's tile read before it is drawn" DELETE tile-drawn)
 mutation("the segment of a tile overwritten before all lanes have read it" DELETE segment-compared)
+mutation("items of a unit read before all are in shared memory" DELETE staged-loaded)
+mutation("results of a unit stored before all are in shared memory" DELETE staged-results)
+mutation("results stored as vectors where none may be" VALUE staged-alike "alike" "true")
+mutation("segments with gaps taken for one stretch of memory"
+         VALUE unit-apart "found.at + items != found.next" "false")
 mutation("rows scanned before all are reduced" DELETE rows-barrier)
 mutation("a warp's first row taken for the first of its segment" VALUE rows-before "own[0].row()" "0")
 mutation("R without the row before the warp's last" VALUE rows-until "count - 1" "count - 2")

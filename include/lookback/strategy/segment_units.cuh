@@ -88,17 +88,20 @@ private:
     std::int64_t begin;
     std::int64_t at; // index of the first item
     typename Segments::number items;
+    std::int64_t next; // index of the first item of the next segment
   };
 
   /// Each warp takes every Warps-th batch, four of them at a time, so that their loads overlap.
   LOOKBACK_DEVICE void find_segments(std::uint64_t first) {
     constexpr int at_once = 4;
-    for (std::int64_t batch = shared_.first_batch + simt::warp_index(); batch < batches_.count;
-         batch += at_once * Warps) {
+    unit_layout found_layout{};
+    bool all_found = false;
+    for (std::int64_t batch = shared_.first_batch + simt::warp_index();
+         batch < batches_.count && !all_found; batch += at_once * Warps) {
       lane_segment found[at_once];
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        found[i] = {U, 0, 0};
+        found[i] = {U, 0, 0, 0};
         if (batch + i * Warps < batches_.count)
           found[i].begin = static_cast<std::int64_t>(
               batches_.template before_batch<slots>(batch + i * Warps) - first);
@@ -109,32 +112,49 @@ private:
         if (found[i].begin >= U || s >= segments_.count()) continue;
         found[i].at = segments_.begin(s);
         found[i].items = segments_.items(s);
+        if (scan_of_packed::may_stage && s + 1 < segments_.count())
+          found[i].next = segments_.begin(s + 1);
       }
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        if (found[i].begin >= U) return;
-        note(segment_batches::of_lane(batch + i * Warps), static_cast<int>(found[i].begin),
-             found[i]);
+        all_found = all_found || found[i].begin >= U;
+        if (!all_found)
+          note(segment_batches::of_lane(batch + i * Warps), static_cast<int>(found[i].begin),
+               found[i], found_layout);
       }
+    }
+    if constexpr (scan_of_packed::may_stage) {
+      const unit_layout of_warp{simt::ballot(found_layout.is_scattered) != 0,
+                                simt::ballot(found_layout.is_misaligned) != 0};
+      if (simt::lane_index() == 0) shared_.packed.layouts[simt::warp_index()] = of_warp;
     }
   }
 
   /// Notes segment s, one of a batch from slot `batch` of the unit on, if it begins in the unit.
   /// Called by a full warp, with a segment a lane.
-  LOOKBACK_DEVICE void note(std::int64_t s, int batch, const lane_segment &found) {
+  LOOKBACK_DEVICE void note(std::int64_t s, int batch, const lane_segment &found,
+                            unit_layout &layout) {
     const bool exists = s < segments_.count();
     const int own = exists ? static_cast<int>(parts::slots(found.items)) : 0,
               head = batch + sum_through_lane(own) - own;
     if (!exists || head < 0 || head >= U) return;
+    const bool is_long = parts::is_long(found.items),
+               is_last = head + own >= U || s + 1 == segments_.count(); // of the unit
+    const int items = is_long ? 0 : static_cast<int>(found.items);
     shared_.of_unit.heads[head] = static_cast<std::uint16_t>(s - shared_.of_unit.first + 1);
     shared_.packed.begins[head] = found.at;
-    shared_.packed.items[head] =
-        static_cast<std::uint16_t>(parts::is_long(found.items) ? 0 : found.items);
+    shared_.packed.items[head] = static_cast<std::uint16_t>(items);
     if (own > simt::warp_threads)
       shared_.of_unit.several_rows[head / simt::warp_threads] =
           static_cast<std::uint32_t>(head) | static_cast<std::uint32_t>(own) << 16;
-    // The unit's last segment.
-    if (head + own >= U || s + 1 == segments_.count()) shared_.of_unit.end = head + own;
+    if (is_last) shared_.of_unit.end = head + own;
+    if constexpr (scan_of_packed::may_stage) {
+      if (is_last) shared_.packed.end = found.at + items;
+      const bool is_apart = is_long || found.at + items != found.next; // mutant: unit-apart
+      layout.is_scattered = layout.is_scattered || (!is_last && is_apart);
+      layout.is_misaligned =
+          layout.is_misaligned || (items > 0 && scan_of_packed::is_misaligned(problem_, found.at));
+    }
   }
 
   const Problem &problem_;

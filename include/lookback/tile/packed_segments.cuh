@@ -9,10 +9,15 @@
 // - Segments of one row or less: a warp scans whole segments, as many as 32 lanes hold.
 //
 // Either way, a warp has several rows in registers at once: their loads are in flight together.
+//
+// If segments follow one another in memory, but are not aligned, lanes would load and store item by
+// item, and a store would write 4 or 8 bytes of every sector. Then the items and results of the unit
+// pass through shared memory (tile/staged_items.cuh).
 #pragma once
 
 #include <lookback/block/lane_scan.cuh>
 #include <lookback/block/warp_shuffle.cuh>
+#include <lookback/tile/staged_items.cuh>
 #include <lookback/tile/vector_loads.cuh>
 
 namespace lookback {
@@ -54,6 +59,12 @@ struct slots_of_block {
       simt::store_shared<16>(heads + i * vector, simt::vector_words<16>{});
     if (thread < ranges) several_rows[thread] = 0;
   }
+};
+
+/// What segments of a unit are like.
+struct unit_layout {
+  bool is_scattered;  // not all of them are short and follow one another in memory
+  bool is_misaligned; // some begin at an address that is no multiple of a vector's size
 };
 
 /// Scans the segments of slots_of_block.
@@ -98,8 +109,23 @@ class packed_segments {
   using output_type = std::decay_t<decltype(Problem::sink.output)>;
   static constexpr bool stores_vectors =
       can_move_as_vectors<stored, output_type> && lane_vector<stored, E>::packed;
+  /// A unit has the items of `Slots` slots, and those of its last segment, which has at most
+  /// tile_rows - 2 rows, in further slots.
+  using staged =
+      staged_items<sizeof(item) == 8 ? 8 : 4, Slots + (shape::tile_rows - 2) * row_slots>;
+  struct no_room {};
 
 public:
+  /// Whether items can pass through shared memory.
+  static constexpr bool may_stage =
+      std::is_pointer<std::decay_t<decltype(Problem::input)>>::value &&
+      std::is_pointer<output_type>::value && vector::packed && stores_vectors &&
+      (sizeof(item) == 4 || sizeof(item) == 8) && sizeof(stored) == sizeof(item) &&
+      E * sizeof(item) == 16 && !Segments::moves_results;
+  LOOKBACK_DEVICE static bool is_misaligned(const Problem &problem, std::int64_t at) {
+    return staged::offset_in_vector(problem.input + static_cast<std::ptrdiff_t>(at)) != 0;
+  }
+
   using slots = slots_of_block<Slots>;
   /// Of the segment that begins in slot i, begins[i] is the index of its first item, and items[i]
   /// the number of its items, or those of a tile if it is longer than that. begins[0] is
@@ -111,6 +137,10 @@ public:
     uninitialized_array<T, most_rows> aggregates;
     std::uint16_t positions[most_rows];
     std::uint16_t items[Slots];
+    /// Index behind the last item of the unit's segments, and what each warp has found.
+    std::int64_t end;
+    unit_layout layouts[Warps];
+    std::conditional_t<may_stage, typename staged::storage, no_room> room;
   };
 
   LOOKBACK_DEVICE packed_segments(const Problem &problem, const Segments &segments,
@@ -121,8 +151,50 @@ public:
   /// Called by all threads of the block.
   LOOKBACK_DEVICE void scan() {
     const int first = segment_start(0);
+    if constexpr (may_stage) {
+      if (passes_through_room()) {
+        const auto from = problem_.input + static_cast<std::ptrdiff_t>(shared_.begins[first]);
+        const auto to = problem_.sink.output + static_cast<std::ptrdiff_t>(shared_.begins[first]);
+        const int thread = simt::thread_index(), threads = Warps * simt::warp_threads;
+        const in_room items{
+            {shared_.room, from, static_cast<int>(shared_.end - shared_.begins[first])},
+            shared_.begins[first]};
+        items.room.load(from, thread, threads);
+        const rows_of_unit rows = find_rows();
+        simt::wait_for_copies();
+        simt::synchronize_block(); // mutant: staged-loaded
+        scan_all(first, rows, items);
+        simt::synchronize_block(); // mutant: staged-results
+        return items.room.store(to, thread, threads);
+      }
+    }
     prefetch(first);
-    const rows_of_unit rows = find_rows();
+    scan_all(first, find_rows(), in_memory{});
+  }
+
+private:
+  /// Where the loops below find items and put results.
+  struct in_memory {};
+  struct in_room {
+    staged room;
+    std::int64_t begin; // index of its first item
+    LOOKBACK_DEVICE int index(const storage &shared, const place &own) const {
+      return static_cast<int>(shared.begins[own.head()] - begin) + own.vector() * E;
+    }
+  };
+  LOOKBACK_DEVICE bool passes_through_room() const {
+    const int lane = simt::lane_index();
+    const unit_layout layout = lane < Warps ? shared_.layouts[lane] : unit_layout{};
+    const unsigned scattered = simt::ballot(layout.is_scattered),
+                   misaligned = simt::ballot(layout.is_misaligned);
+    const bool alike =
+        staged::offset_in_vector(problem_.input) == staged::offset_in_vector(problem_.sink.output);
+    return scattered == 0 && misaligned != 0 && alike; // mutant: staged-alike
+  }
+
+  struct rows_of_unit;
+  template <class Items>
+  LOOKBACK_DEVICE void scan_all(int first, const rows_of_unit &rows, const Items &all) {
     int next = slots_.end, end = next;
     if (rows.slots < slots_.end - first) {
       // Every warp has a share of the slots, which begins and ends where segments do.
@@ -132,10 +204,9 @@ public:
     }
     LOOKBACK_ROLLED
     for (int row = 0; row < rows.count || next < end; row += Warps * at_once)
-      scan_batch(rows, row, next, end);
+      scan_batch(rows, row, next, end, all);
   }
 
-private:
   /// Prefetches the items of all segments in the unit, on the assumption that they are contiguous
   /// in memory, beginning with the segment in slot `first`. (Shares of a copy's speed, H200, 2^27
   /// elements in segments of 64, without and with this, when steps waited in shared memory: f32
@@ -279,7 +350,9 @@ private:
 
   /// Scans the rows from `row` on, if there are any: every warp at most `at_once` of them.
   /// Otherwise, the warp's next short segments.
-  LOOKBACK_DEVICE void scan_batch(const rows_of_unit &rows, int row, int &next, int end) {
+  template <class Items>
+  LOOKBACK_DEVICE void scan_batch(const rows_of_unit &rows, int row, int &next, int end,
+                                  const Items &all) {
     const bool has_rows = row < rows.count; // in all warps
     const int left = rows.count - row,
               share = left < Warps * at_once ? (left + Warps - 1) / Warps : at_once,
@@ -295,7 +368,7 @@ private:
       } else if (next < end) {
         own[i] = next_slots(next, end);
       }
-      load(own[i], items[i]);
+      load(all, own[i], items[i]);
     }
     uninitialized_array<T, at_once> values; // V
     reduce(own, items, values);
@@ -307,13 +380,16 @@ private:
     for (int i = 0; i < at_once; ++i) {
       const int left_row =
           own[i].row() > 0 ? first + i - 1 - prefixes.before : 0; // mutant: row-of-segment
-      store(own[i], items[i], simt::shuffle_up(values[i], 1),
+      store(all, own[i], items[i], simt::shuffle_up(values[i], 1),
             simt::broadcast(prefixes.values[0], left_row));
     }
   }
 
   /// Reads the lane's vector.
-  LOOKBACK_DEVICE void load(const place &own, vector &items) const {
+  LOOKBACK_DEVICE void load(const in_room &all, const place &own, vector &items) const {
+    items.words = all.room.get(all.index(shared_, own), own.count());
+  }
+  LOOKBACK_DEVICE void load(const in_memory &, const place &own, vector &items) const {
     if constexpr (vector::packed) forget(items);
     const auto input =
         problem_.input + static_cast<std::ptrdiff_t>(shared_.begins[own.head()] + own.vector() * E);
@@ -331,15 +407,32 @@ private:
     scan_lanes(values, [&](int i) { return own[i].holds() ? lane - own[i].position() : lane; });
   }
 
-  /// Scans a vector from (init . row_prefix) . beside, and stores its results. Called by a full
-  /// warp, whose vectors are usually full.
-  LOOKBACK_DEVICE void store(const place &own, const vector &items, const T &beside,
-                             const T &row_prefix) {
-    const int count = own.count();
+  /// What stands before a vector: (init . row_prefix) . beside.
+  LOOKBACK_DEVICE maybe<T> left_of(const place &own, const T &beside, const T &row_prefix) {
     maybe<T> left;
     if constexpr (Problem::initial_type::exists) left.set(static_cast<T>(problem_.initial.value));
-    if (own.row() > 0 && count > 0) left.append(op_, row_prefix);
-    if (own.position() > 0 && count > 0) left.append(op_, beside);
+    if (own.row() > 0 && own.count() > 0) left.append(op_, row_prefix);
+    if (own.position() > 0 && own.count() > 0) left.append(op_, beside);
+    return left;
+  }
+  /// Scans a vector, and stores its results. Called by a full warp, whose vectors are usually full.
+  LOOKBACK_DEVICE void store(const in_room &all, const place &own, const vector &items,
+                             const T &beside, const T &row_prefix) {
+    const int count = own.count();
+    maybe<T> left = left_of(own, beside, row_prefix);
+    lane_vector<stored, E> results;
+    forget(results);
+    if (LOOKBACK_LIKELY(simt::all_of_warp(count == E || count == 0))) {
+      if (count > 0) results = scan_from(left, E, items);
+    } else if (count > 0) {
+      results = scan_from(left, count, items);
+    }
+    all.room.put(all.index(shared_, own), count, results.words);
+  }
+  LOOKBACK_DEVICE void store(const in_memory &, const place &own, const vector &items,
+                             const T &beside, const T &row_prefix) {
+    const int count = own.count();
+    maybe<T> left = left_of(own, beside, row_prefix);
     std::int64_t at = shared_.begins[own.head()] + own.vector() * E;
     if (Segments::moves_results && count > 0)
       at = segments_.result_begin(slots_.first + slots_.heads[own.head()] - 1) + own.vector() * E;
