@@ -42,6 +42,10 @@ void all(const char *type) {
   one<T>(type, "65", uniform(0, 65));
   one<T>(type, "257", uniform(0, 257));
   one<T>(type, "1024", uniform(0, 1024));
+  one<T>(type, "4096", uniform(0, 4096));
+  one<T>(type, "4097", uniform(0, 4097));
+  one<T>(type, "65536", uniform(0, 65536));
+  one<T>(type, "65537", uniform(0, 65537));
   one<T>(type, "4", uniform(0, 4));
   one<T>(type, "half in one", uniform(elements / 2, 16));
 }
