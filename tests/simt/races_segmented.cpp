@@ -12,6 +12,9 @@ TEST_CASE("segments") {
 TEST_CASE("segments: vectors of several items") {
   test::scan_interval_segments<test::interval, test::interval, 2>(8, 5000);
 }
+TEST_CASE("segments: short ones, of several items a vector") {
+  test::scan_interval_segments<test::interval, test::interval, 2>(12, 4000, test::short_lengths);
+}
 TEST_CASE("segments: small tiles, several groups of them") {
   using wide = test::widened<test::interval, 496>;
   test::scan_interval_segments<test::interval, wide, 1>(12, 400 * 32);

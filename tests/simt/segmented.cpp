@@ -8,6 +8,9 @@ TEST_CASE("segments: sums of floats") { test::sum_segments<test::by_look_back<4>
 TEST_CASE("segments: 8 bytes") {
   test::scan_interval_segments<test::interval, test::interval, 4>(60, 7000);
 }
+TEST_CASE("segments: short ones, 8 bytes") {
+  test::scan_interval_segments<test::interval, test::interval, 4>(60, 9000, test::short_lengths);
+}
 TEST_CASE("segments: 24 bytes") {
   test::scan_interval_segments<test::long_interval, test::long_interval, 2>(60, 3000);
 }

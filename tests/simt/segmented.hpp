@@ -8,7 +8,7 @@
 
 namespace test {
 
-/// Segments in any order, with gaps before and between them.
+/// Segments one after the other, or in any order, with gaps before and between them.
 struct placed_segments {
   std::vector<std::int32_t> begins;
   std::vector<std::int64_t> ends, result_begins;
@@ -18,8 +18,9 @@ struct placed_segments {
       : begins(lengths.size()), ends(lengths.size()), result_begins(lengths.size()) {
     std::vector<std::size_t> order(lengths.size());
     for (std::size_t s = 0; s < order.size(); ++s) order[s] = s;
-    if (one.random() % 2 == 0) std::shuffle(order.begin(), order.end(), one.random);
-    const std::size_t gap = one.random() % 3;
+    const bool are_dense = one.random() % 2 == 0;
+    if (!are_dense && one.random() % 2 == 0) std::shuffle(order.begin(), order.end(), one.random);
+    const std::size_t gap = are_dense ? 0 : one.random() % 3;
     for (const std::size_t s : order) {
       room += one.random() % (gap + 1);
       result_room += one.random() % (gap + 2);
@@ -49,6 +50,15 @@ inline std::vector<std::size_t> some_lengths(trial &one, const tree_sizes &size,
     lengths.push_back(length);
     all += std::max<std::size_t>(length, size.vector);
   }
+  return lengths;
+}
+
+/// Lengths of a few vectors, and some of several rows.
+inline std::vector<std::size_t> short_lengths(trial &one, const tree_sizes &size,
+                                              std::size_t items) {
+  std::vector<std::size_t> lengths;
+  for (std::size_t all = 0; all < items; all += lengths.back())
+    lengths.push_back(1 + one.random() % (one.random() % 8 == 0 ? 3 * size.row : 5 * size.vector));
   return lengths;
 }
 
@@ -153,19 +163,27 @@ void scan_segments(std::uint64_t count, std::size_t items, Operator op, T init, 
   for_each_trial(count, [&](trial &one) {
     const auto lengths = choose(one, tree_sizes(sizeof(in), sizeof(T)), one.random() % items);
     const bool in_place = may_be_in_place && one.random() % 2 == 0;
-    const placed_segments at(one, lengths, !in_place && one.random() % 2 == 0);
+    const bool elsewhere = !in_place && one.random() % 2 == 0;
+    const placed_segments at(one, lengths, elsewhere);
     const auto kind = static_cast<segmented_kind>(one.random() % 3);
     INFO(lengths.size(), " segments, ", at.room, " items, kind ", static_cast<int>(kind));
     guarded_buffer<in> input(at.room + 1, one.random() % 2, make_value(one, 0));
     guarded_buffer<T> separate(at.result_room + 1, one.random() % 2, filler);
-    const core::offset_segments<const std::int32_t *, const std::int64_t *, const std::int64_t *>
-        segments(at.begins.data(), at.ends.data(), at.result_begins.data(),
-                 static_cast<std::int64_t>(lengths.size()));
     const auto scan = [&](auto &output) {
       auto expected = output.results(); // what is around the segments stays
       fill_segments(one, kind, lengths, at, input.data(), expected, op, init, make_value);
-      run_segments<T, LongBy, Section, Number>(one, kind, static_cast<const in *>(input.data()),
-                                               output.data(), segments, op, init);
+      const auto run = [&](auto result_begins) {
+        const core::offset_segments<const std::int32_t *, const std::int64_t *,
+                                    decltype(result_begins)>
+            segments(at.begins.data(), at.ends.data(), result_begins,
+                     static_cast<std::int64_t>(lengths.size()));
+        run_segments<T, LongBy, Section, Number>(one, kind, static_cast<const in *>(input.data()),
+                                                 output.data(), segments, op, init);
+      };
+      if (elsewhere)
+        run(at.result_begins.data());
+      else
+        run(core::same_offsets{});
       REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
       REQUIRE(output.intact());
     };
@@ -193,8 +211,9 @@ void scan_interval_segments_by(std::uint64_t count, std::size_t items,
       choose);
 }
 template <class T, class In, int Warps, unsigned Section = 32, class Number = number_on_host>
-void scan_interval_segments(std::uint64_t count, std::size_t items) {
-  scan_interval_segments_by<T, In, by_look_back<Warps>, Section, Number>(count, items);
+void scan_interval_segments(std::uint64_t count, std::size_t items,
+                            choose_lengths choose = some_lengths) {
+  scan_interval_segments_by<T, In, by_look_back<Warps>, Section, Number>(count, items, choose);
 }
 /// Floating-point sums, whose bits depend on the order of association.
 template <class LongBy>
