@@ -43,7 +43,8 @@ public:
       : problem_(problem), segments_(segments), batches_(batches), next_unit_(next_unit),
         shared_(shared) {}
 
-  /// Called by all threads of the block. A unit waits for nothing, so the next one is drawn early.
+  /// Called by all threads of the block. A unit waits for nothing, so the next one is drawn early,
+  /// and its first batch is found while the items of this one are on their way.
   LOOKBACK_DEVICE void scan() {
     const std::uint64_t all_slots = batches_.template before_batch<slots>(batches_.count);
     const auto all = static_cast<unsigned>((all_slots + (U - 1)) / U);
@@ -52,35 +53,40 @@ public:
       shared_.search.begin(batches_, all_slots);
       drawn = simt::fetch_increment(next_unit_);
     }
-    for (;;) {
-      if (simt::thread_index() == 0) shared_.unit = drawn;
+    scan_of_packed packed(problem_, segments_, shared_.of_unit, shared_.packed);
+    LOOKBACK_ROLLED
+    for (bool has_unit = false;; has_unit = true) {
+      if (simt::warp_index() == 0) find_batch(drawn, all);
+      if (has_unit) packed.finish();
       simt::synchronize_block(); // mutant: packed-reuse
       const unsigned unit = shared_.unit;
       if (unit >= all) return;
-      const std::uint64_t first = std::uint64_t{unit} * U;
-      find_batch(first);
+      begin_unit();
       simt::synchronize_block(); // mutant: batch-barrier
-      find_segments(first);
-      simt::synchronize_block(); // mutant: pieces-barrier
       if (simt::thread_index() == 0) drawn = simt::fetch_increment(next_unit_);
-      scan_of_packed(problem_, segments_, shared_.of_unit, shared_.packed).scan();
+      find_segments(std::uint64_t{unit} * U);
+      simt::synchronize_block(); // mutant: pieces-barrier
+      packed.start();
     }
   }
 
 private:
-  /// The first batch with segments of the unit from slot `first` on; clears what find_segments()
-  /// writes.
-  LOOKBACK_DEVICE void find_batch(std::uint64_t first) {
+  /// The unit that the first thread has drawn, and the first batch with segments of it, if there is
+  /// such a unit. Called by the first warp.
+  LOOKBACK_DEVICE void find_batch(unsigned drawn, unsigned all) {
+    const unsigned unit = simt::broadcast(drawn, 0);
+    std::int64_t batch = 0;
+    if (unit < all) batch = shared_.search.template find<slots>(batches_, std::uint64_t{unit} * U);
+    if (simt::lane_index() == 0) shared_.unit = unit, shared_.first_batch = batch;
+  }
+  /// Clears what find_segments() writes.
+  LOOKBACK_DEVICE void begin_unit() {
     slots_of_block<U> &own = shared_.of_unit;
     own.clear(simt::thread_index(), Warps * simt::warp_threads);
-    if (simt::warp_index() > 0) return;
-    const std::int64_t batch = shared_.search.template find<slots>(batches_, first);
-    if (simt::thread_index() == 0) {
-      shared_.first_batch = batch;
-      shared_.packed.begins[0] = 0;
-      own.first = batch * segment_batches::segments;
-      own.end = 0;
-    }
+    if (simt::thread_index() > 0) return;
+    shared_.packed.begins[0] = 0;
+    own.first = shared_.first_batch * segment_batches::segments;
+    own.end = 0;
   }
 
   /// A lane's segment, and the slots before its batch, less those before the unit.

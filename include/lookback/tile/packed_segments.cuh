@@ -148,28 +148,31 @@ public:
       : problem_(problem), segments_(segments), slots_(of_block), shared_(shared), op_(problem.op) {
   }
 
-  /// Called by all threads of the block.
-  LOOKBACK_DEVICE void scan() {
+  /// Starts to load the segments' items. Called by all threads of the block.
+  LOOKBACK_DEVICE void start() const {
     const int first = segment_start(0);
     if constexpr (may_stage) {
+      if (passes_through_room())
+        return room_of(first).room.load(input_of(first), thread(), threads);
+    }
+    prefetch(first);
+  }
+  /// Scans the segments, after start(). Called by all threads of the block.
+  LOOKBACK_DEVICE void finish() {
+    const int first = segment_start(0);
+    const rows_of_unit rows = find_rows();
+    if constexpr (may_stage) {
       if (passes_through_room()) {
-        const auto from = problem_.input + static_cast<std::ptrdiff_t>(shared_.begins[first]);
-        const auto to = problem_.sink.output + static_cast<std::ptrdiff_t>(shared_.begins[first]);
-        const int thread = simt::thread_index(), threads = Warps * simt::warp_threads;
-        const in_room items{
-            {shared_.room, from, static_cast<int>(shared_.end - shared_.begins[first])},
-            shared_.begins[first]};
-        items.room.load(from, thread, threads);
-        const rows_of_unit rows = find_rows();
+        const in_room items = room_of(first);
         simt::wait_for_copies();
         simt::synchronize_block(); // mutant: staged-loaded
         scan_all(first, rows, items);
         simt::synchronize_block(); // mutant: staged-results
-        return items.room.store(to, thread, threads);
+        const auto to = problem_.sink.output + static_cast<std::ptrdiff_t>(shared_.begins[first]);
+        return items.room.store(to, thread(), threads);
       }
     }
-    prefetch(first);
-    scan_all(first, find_rows(), in_memory{});
+    scan_all(first, rows, in_memory{});
   }
 
 private:
@@ -182,6 +185,16 @@ private:
       return static_cast<int>(shared.begins[own.head()] - begin) + own.vector() * E;
     }
   };
+  static constexpr int threads = Warps * simt::warp_threads;
+  LOOKBACK_DEVICE static int thread() { return simt::thread_index(); }
+  LOOKBACK_DEVICE auto input_of(int slot) const {
+    return problem_.input + static_cast<std::ptrdiff_t>(shared_.begins[slot]);
+  }
+  /// The room of the unit, whose first segment begins in slot `first`.
+  LOOKBACK_DEVICE in_room room_of(int first) const {
+    return {{shared_.room, input_of(first), static_cast<int>(shared_.end - shared_.begins[first])},
+            shared_.begins[first]};
+  }
   LOOKBACK_DEVICE bool passes_through_room() const {
     const int lane = simt::lane_index();
     const unit_layout layout = lane < Warps ? shared_.layouts[lane] : unit_layout{};
@@ -217,8 +230,7 @@ private:
       constexpr int line = 128;
       const int at = simt::thread_index() * line;
       if (at >= (slots_.end - first) * vector_bytes) return;
-      const auto input = problem_.input + static_cast<std::ptrdiff_t>(shared_.begins[first]);
-      simt::prefetch(reinterpret_cast<const unsigned char *>(address_of(input)) + at);
+      simt::prefetch(reinterpret_cast<const unsigned char *>(address_of(input_of(first))) + at);
     }
   }
 
