@@ -575,8 +575,8 @@ void machine::run() {
   throw std::runtime_error(failure);
 }
 
-/// Of a bulk copy or a word: make_copy() makes it at any time from now on. The room never grows: see
-/// where it is reserved.
+/// Of a bulk copy or a word, which make_copy() makes at any time from now on. The room never grows:
+/// see where it is reserved.
 void machine::ask_for(block_state &block, const bulk_job &wanted) {
   if (block.jobs.size() == most_jobs)
     fail("has more bulk copies and words on their way to one block than the emulator supports");

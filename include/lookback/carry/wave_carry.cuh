@@ -9,6 +9,7 @@
 
 #include <lookback/arch/simt_grid.cuh>
 #include <lookback/carry/look_back_carry.cuh>
+#include <lookback/carry/participants.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -28,14 +29,14 @@ LOOKBACK_DEVICE void attend_wave() {
 
 namespace carry {
 
-/// A tile of a wave that has one block a tile. Blocks that have settled which of them take part
-/// (carry/participants.cuh) scan several tiles one after the other if they are too few. They need
-/// no barrier of the grid: status words need not be clear, and an initial value is in the storage
-/// already.
-template <bool HasSettled>
+/// A tile of a wave that has one block a tile. With `SettlingWarps`, as many warps of each block
+/// settle meanwhile which blocks take part (carry/participants.cuh); then status words need not be
+/// clear, and no barrier of the grid is needed. If some blocks take no part, no tile is scanned
+/// yet: the others scan several tiles one after the other, once they have settled.
+template <int SettlingWarps>
 struct wave_of_blocks {
-  static constexpr bool is_alone = false, draws_tile = false;
-  static constexpr int waiting_warps = HasSettled ? 0 : 1;
+  static constexpr bool is_alone = false, draws_tile = false, settles = SettlingWarps > 0;
+  static constexpr int waiting_warps = settles ? 0 : 1;
 
   /// Called by every thread of a block without a tile, before it ends: the grid waits for it.
   static LOOKBACK_DEVICE void leave() {
@@ -45,11 +46,17 @@ struct wave_of_blocks {
   template <class Problem, int Warps>
   class of_tile {
     using T = typename Problem::accumulator;
-    using state_type = std::conditional_t<HasSettled, tagged_state<T>, scan_state<T>>;
+    using state_type = std::conditional_t<settles, tagged_state<T>, scan_state<T>>;
     static constexpr int group_tiles = Problem::shape::group_tiles;
 
+    struct nothing {};
+
   public:
-    struct storage {
+    struct settlement {
+      participants here;
+      bool is_known; // or settling warps will tell
+    };
+    struct storage : std::conditional_t<settles, settlement, nothing> {
       uninitialized_array<T, 1> initial;                  // read early
       uninitialized_array<T, wave_groups_at_most> groups; // aggregates of earlier groups
       uninitialized_array<T, 1> within; // T of the tile's own group, up to the tile before it
@@ -60,13 +67,13 @@ struct wave_of_blocks {
         : problem_(problem), state_(state), tile_(tile), shared_(shared) {}
 
     LOOKBACK_DEVICE void read_initial() const {
-      if constexpr (!HasSettled)
+      if constexpr (!settles)
         if (simt::thread_index() == 0) detail::read_initial(problem_, shared_.initial[0]);
     }
     /// Signals the waiting warp, which arrives at the grid barrier for the whole block.
     template <bool>
     LOOKBACK_DEVICE void arrive() const {
-      if constexpr (!HasSettled) {
+      if constexpr (!settles) {
         if (simt::thread_index() == 0) state_.tile_aggregates.clear(tile_); // mutant: wave-clear
         simt::tell<simt::news::ready, Warps + 1>();                         // mutant: wave-ready
       }
@@ -79,9 +86,14 @@ struct wave_of_blocks {
       const int lane = simt::lane_index(), warp = simt::warp_index();
       const unsigned group = tile_ / group_tiles;
       const int mine = static_cast<int>(tile_ % group_tiles);
+      if constexpr (settles) {
+        if (!shared_.is_known)
+          simt::be_told<simt::news::complete, Warps + SettlingWarps>(); // mutant: settled-told
+        if (is_dropped()) return {};
+      }
       if (simt::thread_index() == 0 && aggregate.exists())
         state_.tile_aggregates.publish(tile_, aggregate.value());
-      if constexpr (!HasSettled)
+      if constexpr (!settles)
         simt::be_told<simt::news::complete, Warps + 1>(); // words are clear // mutant: wave-told
       for (unsigned first = warp; first <= group; first += Warps * window) {
         uninitialized_array<T, window> aggregates; // (groups)
@@ -104,6 +116,18 @@ struct wave_of_blocks {
       return prefix;
     }
 
+    /// Whether the tile is not to be scanned now, since not all blocks take part: it may be another
+    /// block's, and this one may have read results instead of items. Called after prefix().
+    LOOKBACK_DEVICE bool is_dropped() const {
+      if constexpr (settles) {
+        const unsigned all = tiles_of_grid(problem_);
+        return !shared_.is_known &&
+               shared_.here.place_of(tile_, all).all != all; // mutant: settled-all
+      } else {
+        return false;
+      }
+    }
+
   private:
     const Problem &problem_;
     const state_type &state_;
@@ -111,8 +135,15 @@ struct wave_of_blocks {
     storage &shared_;
   };
 };
-using wave = wave_of_blocks<false>;
-using settled_wave = wave_of_blocks<true>;
+using wave = wave_of_blocks<0>;
+template <int SettlingWarps>
+using settling_wave = wave_of_blocks<SettlingWarps>;
+
+/// Whether a carry may drop a tile that has been reduced.
+template <class Carry>
+inline constexpr bool may_drop = false;
+template <int SettlingWarps>
+inline constexpr bool may_drop<wave_of_blocks<SettlingWarps>> = SettlingWarps > 0;
 
 } // namespace carry
 } // namespace detail

@@ -496,14 +496,12 @@ struct few_tiles {
                : warps_of(wanted / 2);
   }
   static constexpr tile_tuning value{warps_of(16), 1};
+  static constexpr int settling_warps = Tuning::value.warps() - value.warps;
+  using carry_of_wave = carry::settling_wave<settling_warps>;
   using alone = tile_block<Problem, carry::none, few_tiles>;
-  using wave = tile_block<Problem, carry::settled_wave, few_tiles>;
-  struct storage {
-    typename wave::scan::storage tile;
-    participants here;
-  };
-  static constexpr std::size_t bytes = alone::shared_bytes > sizeof(storage) ? alone::shared_bytes
-                                                                             : sizeof(storage);
+  using wave = tile_block<Problem, carry_of_wave, few_tiles>;
+  static constexpr std::size_t bytes =
+      alone::shared_bytes > wave::shared_bytes ? alone::shared_bytes : wave::shared_bytes;
 };
 template <class Problem, class Rows>
 struct pipeline_block {
@@ -572,32 +570,39 @@ LOOKBACK_DEVICE void scan_ahead(const Problem &problem,
 }
 
 /// Scans at most as many tiles as there are blocks, by the first blocks of the launch: one block
-/// each, as a wave, if all of these take part.
+/// each, as a wave, if all of these take part. Until they have settled that, each supposes so, and
+/// reduces the tile of its index.
 template <bool HasAnswered, class Problem, class Tuning>
 LOOKBACK_DEVICE void scan_few(const Problem &problem,
                               const tagged_state<typename Problem::accumulator> &state,
                               const roll_call<> &roll, unsigned tiles) {
   using few = few_tiles<Problem, Tuning>;
-  auto &shared = simt::shared_memory<typename few::storage>();
-  constexpr int warps = few::value.warps;
+  auto &shared = simt::shared_memory<typename few::wave::scan::storage>();
+  constexpr int warps = few::value.warps, settling = few::settling_warps;
   const int warp = simt::warp_index();
   if (simt::block_index() >= tiles) return;
-  // Until the blocks have settled, each supposes that it will scan the tile of its index.
-  if (warp < warps && simt::block_index() + 1 < tiles)
-    typename few::wave::scan::source(problem).prefetch(simt::block_index());
-  if (!HasAnswered && warp == 1 && simt::lane_index() == 0)
-    answer_call(problem, roll, shared.tile.carry.initial[0]);
-  if (warp > 0)
-    settle(roll, tiles, patience_of(tiles), shared.here, warp - 1,
-           simt::block_threads() / simt::warp_threads - 1);
-  simt::synchronize_block(); // mutant: few-barrier
-  const participant here = shared.here.place_of(simt::block_index(), tiles);
-  if (warp >= warps || here.mine == participant::nowhere) return;
-  for (unsigned tile = here.mine; tile < tiles; tile += here.all) {
-    scan_one_tile<typename few::wave, carry::settled_wave, code_for::both>(problem, state, tile,
-                                                                           shared.tile);
+  if (warp >= warps) {
+    if (!HasAnswered && warp == warps && simt::lane_index() == 0)
+      answer_call(problem, roll, shared.carry.initial[0]);
+    settle(roll, tiles, patience_of(tiles), shared.carry.here, warp - warps, settling);
+    simt::tell<simt::news::complete, warps + settling>(); // mutant: few-tell
+    return;
+  }
+  participant here{simt::block_index(), tiles};
+  if (simt::thread_index() == 0) shared.carry.is_known = false;
+  LOOKBACK_ROLLED
+  for (unsigned tile = here.mine; tile < tiles;) {
+    scan_one_tile<typename few::wave, typename few::carry_of_wave, code_for::both>(problem, state,
+                                                                                   tile, shared);
+    const bool was_known = shared.carry.is_known;
+    if (!was_known) {
+      here = shared.carry.here.place_of(simt::block_index(), tiles);
+      if (here.all == tiles || here.mine == participant::nowhere) return;
+    }
+    tile = was_known ? tile + here.all : here.mine;
     // The next tile takes the same memory, and rows of different warps may share 16-byte units.
     simt::synchronize_warps<warps>(); // mutant: next-few
+    if (simt::thread_index() == 0) shared.carry.is_known = true;
   }
 }
 

@@ -109,6 +109,8 @@ public:
     if (warp == 0 && !is_last)
       aggregate.set(tile_aggregate<Problem>(row_prefixes, full_rows, exchange));
     const maybe<T> prefix = carry.prefix(aggregate, op, exchange);
+    if constexpr (carry::may_drop<Carry>)
+      if (carry.is_dropped()) return;
     begin_next();
 
     // ---- scan ----
