@@ -12,6 +12,7 @@ version h20; sed -i 's/blocks = 24;/blocks = 20;/' "$work/h20/$warps"
 version h2; sed -i 's/if (sizeof(item) == 2 && rows < 16) return false;/if (sizeof(item) == 2 \&\& rows < 2) return false;/' "$work/h2/$warps"
 version hb; sed -i 's/sizes::width, 1, 2 \* Band/sizes::width, 1, Band/' "$work/hb/$axis"
 version always; sed -i 's/return scattered == 0 \&\& misaligned != 0 \&\& alike;/return scattered == 0 \&\& alike;/' "$work/always/$packed"
+! [ -d "$here/early" ] || version early "$here/early" # include/ of the branch early_batch
 version w2; sed -i 's/window = sizeof(T) <= 32 ? groups_a_round : sizeof(T) <= 48 ? 3 : 2;/window = 2;/' "$work/w2/$tuning"
 version s12 "$work/w2"; sed -i 's/struct_warps = team_of_structs == 1 ? 6 : 8;/struct_warps = team_of_structs == 1 ? 6 : team_of_structs == 2 ? 10 : 12;/' "$work/s12/$tuning"
 version w1 "$work/w2"; sed -i 's/int window = 2;/int window = 1;/' "$work/w1/$tuning"
@@ -24,14 +25,14 @@ build() { # version program flags...
     { echo "failed: $name.$v"; tail -3 "$work/$name.$v.log"; }
 }
 for v in base all h20 h2 hb; do build $v columns columns & done
-for v in base all; do build $v runs runs & done
-for v in base all always; do build $v segments segments & done
+for v in base all; do build $v runs runs & build $v counts counts & done
+for v in base all always early; do [ ! -d "$work/$v" ] || build $v segments segments & done
 for v in base w2 s12 w1; do for n in 3 6 8 16; do build $v structs structs_$n -DSIZES=$n & done; done
 wait
 [ "${3:-}" = build ] && exit
 for round in 1 2; do
   for v in base all h20 h2 hb; do echo "== columns $v"; "$work/columns.$v"; done
-  for v in base all always; do echo "== segments $v"; "$work/segments.$v"; done
-  for v in base all; do echo "== runs $v"; "$work/runs.$v"; done
+  for v in base all always early; do [ ! -x "$work/segments.$v" ] || { echo "== segments $v"; "$work/segments.$v"; }; done
+  for v in base all; do echo "== runs $v"; "$work/runs.$v"; echo "== counts $v"; "$work/counts.$v"; done
   for n in 3 6 8 16; do for v in base w2 s12 w1; do echo "== structs $v"; "$work/structs_$n.$v"; done; done
 done
