@@ -182,6 +182,31 @@ void count_ahead(std::uint64_t trials, std::size_t tiles) {
         return on;
       });
 }
+/// Sums of up to four tiles by the blocks of the pipeline, which reduce them before they have
+/// settled. (ThreadSanitizer would report what a block reads that is then dropped.)
+template <class Tuning>
+void sum_few_ahead(std::uint64_t trials) {
+  using strategies = core::first_of<core::pipeline<pipeline_rows<Tuning>>>;
+  for_each_trial(trials, [](trial &one) {
+    const tree_sizes size(sizeof(std::uint32_t), sizeof(std::uint32_t));
+    const std::size_t n = size.tile + 1 + one.random() % (3 * size.tile);
+    const bool in_place = !under_thread_sanitizer && one.random() % 2 == 0;
+    INFO("n = ", n, ", in place: ", in_place);
+    guarded_buffer<std::uint32_t> input(n, 0, 0), separate(n, 0, 77);
+    auto &output = in_place ? input : separate;
+    std::vector<std::uint32_t> expected(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      input.data()[i] = static_cast<std::uint32_t>(one.random());
+      expected[i] = input.data()[i] + (i > 0 ? expected[i - 1] : 0);
+    }
+    by_count<strategies>{}(core::make_problem<true, std::uint32_t>(
+                               static_cast<const std::uint32_t *>(input.data()), output.data(),
+                               lookback::plus{}, core::no_initial{}),
+                           n, one);
+    REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
+    REQUIRE(output.intact());
+  });
+}
 /// Blocks that draw tiles, of `Strategy`.
 template <template <class> class Strategy, class T, class In>
 void count_drawn(std::uint64_t trials, std::size_t tiles) {

@@ -704,7 +704,8 @@ mutation("a block without a tile scans one"
 mutation("a block without a tile not known to its cluster" DELETE leave-cluster)
 mutation("a block without a tile not known to the wave" DELETE leave-wave)
 mutation("the words of a pipeline not cleared for a replay" DELETE captured-clear)
-mutation("participants of a few tiles read before all parts are there" DELETE settled-told)
+mutation("participants of a few tiles read before all parts are there" DELETE few-told)
+mutation("a few sums stored before it is known that all blocks take part" DELETE settled-told)
 mutation("a few tiles scanned before it is known that all blocks take part" DELETE few-tell)
 mutation("a few tiles scanned as if all blocks took part"
          VALUE settled-all "shared_.here.place_of(tile_, all).all != all" "false")

@@ -16,6 +16,9 @@ TEST_CASE("counts on the device: a wave") { test::count_wave<interval, medium>(2
 TEST_CASE("counts on the device: the pipeline") {
   test::count_ahead<test::look_ahead_by<3, 2, 1, 2, 2>, interval, interval>(20, 9);
 }
+TEST_CASE("counts on the device: a few sums by the pipeline") {
+  test::sum_few_ahead<test::look_ahead_by<3, 2, 1, 2, 2>>(6);
+}
 TEST_CASE("counts on the device: the look-back") {
   test::count_drawn<lookback::detail::tree_look_back, interval, medium>(20, 12);
 }

@@ -569,40 +569,56 @@ LOOKBACK_DEVICE void scan_ahead(const Problem &problem,
   scan(problem, state, sequence, shared).run(next);
 }
 
+/// Whether a tile may be reduced that is not the block's own, or no longer holds items, but results
+/// that another block has written over them: without calls of a user's code.
+template <class Problem>
+inline constexpr bool reduces_anything =
+    is_sum<Problem> &&std::is_pointer<typename Problem::input_type>::value &&std::is_arithmetic<
+        typename Problem::item>::value &&std::is_arithmetic<typename Problem::accumulator>::value;
+
 /// Scans at most as many tiles as there are blocks, by the first blocks of the launch: one block
-/// each, as a wave, if all of these take part. Until they have settled that, each supposes so, and
-/// reduces the tile of its index.
+/// each, as a wave, if all of these take part. Where it can, each supposes so until they have
+/// settled, and reduces the tile of its index.
 template <bool HasAnswered, class Problem, class Tuning>
 LOOKBACK_DEVICE void scan_few(const Problem &problem,
                               const tagged_state<typename Problem::accumulator> &state,
                               const roll_call<> &roll, unsigned tiles) {
   using few = few_tiles<Problem, Tuning>;
   auto &shared = simt::shared_memory<typename few::wave::scan::storage>();
+  auto &settled = shared.carry;
   constexpr int warps = few::value.warps, settling = few::settling_warps;
   const int warp = simt::warp_index();
   if (simt::block_index() >= tiles) return;
   if (warp >= warps) {
     if (!HasAnswered && warp == warps && simt::lane_index() == 0)
-      answer_call(problem, roll, shared.carry.initial[0]);
-    settle(roll, tiles, patience_of(tiles), shared.carry.here, warp - warps, settling);
+      answer_call(problem, roll, settled.initial[0]);
+    settle(roll, tiles, patience_of(tiles), settled.here, warp - warps, settling);
+    simt::synchronize_warp();
     simt::tell<simt::news::complete, warps + settling>(); // mutant: few-tell
     return;
   }
+  constexpr bool supposes = reduces_anything<Problem>;
   participant here{simt::block_index(), tiles};
-  if (simt::thread_index() == 0) shared.carry.is_known = false;
+  if constexpr (!supposes) {
+    typename few::wave::scan::source(problem).prefetch(simt::block_index());
+    simt::be_told<simt::news::complete, warps + settling>(); // mutant: few-told
+    here = settled.here.place_of(simt::block_index(), tiles);
+    if (here.mine == participant::nowhere) return;
+  }
+  if (simt::thread_index() == 0) settled.is_known = !supposes;
   LOOKBACK_ROLLED
   for (unsigned tile = here.mine; tile < tiles;) {
     scan_one_tile<typename few::wave, typename few::carry_of_wave, code_for::both>(problem, state,
                                                                                    tile, shared);
-    const bool was_known = shared.carry.is_known;
+    const bool was_known = settled.is_known;
     if (!was_known) {
-      here = shared.carry.here.place_of(simt::block_index(), tiles);
+      here = settled.here.place_of(simt::block_index(), tiles);
       if (here.all == tiles || here.mine == participant::nowhere) return;
     }
     tile = was_known ? tile + here.all : here.mine;
     // The next tile takes the same memory, and rows of different warps may share 16-byte units.
     simt::synchronize_warps<warps>(); // mutant: next-few
-    if (simt::thread_index() == 0) shared.carry.is_known = true;
+    if (simt::thread_index() == 0) settled.is_known = true;
   }
 }
 
