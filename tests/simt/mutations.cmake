@@ -594,7 +594,7 @@ mutation("the id of a segment's tile read before it is drawn" DELETE tile-drawn)
 mutation("the segment of a tile overwritten before all lanes have read it" DELETE segment-compared)
 mutation("items of a unit read before all are in shared memory" DELETE staged-loaded)
 mutation("results of a unit stored before all are in shared memory" DELETE staged-results)
-mutation("results stored as vectors where none may be" VALUE staged-alike "alike" "true")
+mutation("results stored as vectors where none may be" VALUE staged-alike "!alike" "false")
 mutation("segments with gaps taken for one stretch of memory"
          VALUE unit-apart "found.at + items != found.next" "false")
 mutation("rows scanned before all are reduced" DELETE rows-barrier)

@@ -177,6 +177,7 @@ struct rows_of {
   struct tiles {
     static constexpr core::tile_tuning value{Warps, 1, 2};
   };
+  static constexpr int shared_bytes = 227 * 1024, shared_bytes_of_launch = 1024;
   static constexpr bool has_pipelines = true;
   template <class>
   struct pipeline {

@@ -215,8 +215,12 @@ struct segment_units_block {
     using units = segment_units<Problem, typename known_segments<Segments>::type, tuning.warps,
                                 Section, tuning.prefetch_distance / 2>;
     static constexpr int threads = tuning.warps * simt::warp_threads;
-    static constexpr int wanted =
+    static constexpr int at_most =
         32 / tuning.warps < tuning.blocks ? 32 / tuning.warps : tuning.blocks;
+    static constexpr int fit =
+        Row::shared_bytes /
+        static_cast<int>(sizeof(typename units::storage) + Row::shared_bytes_of_launch);
+    static constexpr int wanted = fit < at_most ? fit : at_most;
     static constexpr int resident = simt::resident_blocks(threads, wanted);
     static constexpr block_shape shape() {
       static_assert(sizeof(typename units::storage) <= default_shared_bytes,

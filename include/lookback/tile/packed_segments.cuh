@@ -109,10 +109,9 @@ class packed_segments {
   using output_type = std::decay_t<decltype(Problem::sink.output)>;
   static constexpr bool stores_vectors =
       can_move_as_vectors<stored, output_type> && lane_vector<stored, E>::packed;
-  /// A unit has the items of `Slots` slots, and those of its last segment, which has at most
-  /// tile_rows - 2 rows, in further slots.
-  using staged =
-      staged_items<sizeof(item) == 8 ? 8 : 4, Slots + (shape::tile_rows - 2) * row_slots>;
+  /// A unit has the items of `Slots` slots, and of further ones that its last segment has. Most
+  /// units fit into this room; more of it would leave room for fewer blocks.
+  using staged = staged_items<sizeof(item) == 8 ? 8 : 4, Slots + Slots / 4>;
   struct no_room {};
 
 public:
@@ -152,7 +151,7 @@ public:
   LOOKBACK_DEVICE void start() const {
     const int first = segment_start(0);
     if constexpr (may_stage) {
-      if (passes_through_room())
+      if (passes_through_room(first))
         return room_of(first).room.load(input_of(first), thread(), threads);
     }
     prefetch(first);
@@ -162,7 +161,7 @@ public:
     const int first = segment_start(0);
     const rows_of_unit rows = find_rows();
     if constexpr (may_stage) {
-      if (passes_through_room()) {
+      if (passes_through_room(first)) {
         const in_room items = room_of(first);
         simt::wait_for_copies();
         simt::synchronize_block(); // mutant: staged-loaded
@@ -195,14 +194,16 @@ private:
     return {{shared_.room, input_of(first), static_cast<int>(shared_.end - shared_.begins[first])},
             shared_.begins[first]};
   }
-  LOOKBACK_DEVICE bool passes_through_room() const {
+  LOOKBACK_DEVICE bool passes_through_room(int first) const {
     const int lane = simt::lane_index();
     const unit_layout layout = lane < Warps ? shared_.layouts[lane] : unit_layout{};
     const unsigned scattered = simt::ballot(layout.is_scattered),
                    misaligned = simt::ballot(layout.is_misaligned);
-    const bool alike =
-        staged::offset_in_vector(problem_.input) == staged::offset_in_vector(problem_.sink.output);
-    return scattered == 0 && misaligned != 0 && alike; // mutant: staged-alike
+    const int of_items = staged::offset_in_vector(problem_.input),
+              of_results = staged::offset_in_vector(problem_.sink.output);
+    const bool alike = of_items == of_results && of_items % static_cast<int>(sizeof(item)) == 0;
+    if (scattered != 0 || misaligned == 0 || !alike) return false; // mutant: staged-alike
+    return staged::fits(shared_.end - shared_.begins[first]);      // mutant: staged-fits
   }
 
   struct rows_of_unit;

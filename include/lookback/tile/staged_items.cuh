@@ -28,6 +28,8 @@ public:
       : room_(room.bytes), shift_(offset_in_vector(first)), bytes_(items * ItemBytes),
         turn_(simt::lane_index() / 8 % E) {}
 
+  /// Whether there is room for so many items, wherever they begin in a vector.
+  LOOKBACK_DEVICE static bool fits(std::int64_t items) { return items <= Vectors * E; }
   LOOKBACK_DEVICE static int offset_in_vector(const void *address) {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(address) % vector_bytes);
   }
