@@ -11,7 +11,7 @@ version all
 version h20; sed -i 's/blocks = 24;/blocks = 20;/' "$work/h20/$warps"
 version h2; sed -i 's/if (sizeof(item) == 2 && rows < 16) return false;/if (sizeof(item) == 2 \&\& rows < 2) return false;/' "$work/h2/$warps"
 version hb; sed -i 's/sizes::width, 1, 2 \* Band/sizes::width, 1, Band/' "$work/hb/$axis"
-version always; sed -i 's/return scattered == 0 \&\& misaligned != 0 \&\& alike;/return scattered == 0 \&\& alike;/' "$work/always/$packed"
+version always; sed -i 's/scattered != 0 || misaligned == 0 || !alike/scattered != 0 || !alike/' "$work/always/$packed"
 ! [ -d "$here/early" ] || version early "$here/early" # include/ of the branch early_batch
 version w2; sed -i 's/window = sizeof(T) <= 32 ? groups_a_round : sizeof(T) <= 48 ? 3 : 2;/window = 2;/' "$work/w2/$tuning"
 version s12 "$work/w2"; sed -i 's/struct_warps = team_of_structs == 1 ? 6 : 8;/struct_warps = team_of_structs == 1 ? 6 : team_of_structs == 2 ? 10 : 12;/' "$work/s12/$tuning"

@@ -11,8 +11,8 @@
 // Either way, a warp has several rows in registers at once: their loads are in flight together.
 //
 // If segments follow one another in memory, but are not aligned, lanes would load and store item by
-// item, and a store would write 4 or 8 bytes of every sector. Then the items and results of the unit
-// pass through shared memory (tile/staged_items.cuh).
+// item, and a store would write 4 or 8 bytes of every sector. Then the items and results of the
+// unit pass through shared memory (tile/staged_items.cuh).
 #pragma once
 
 #include <lookback/block/lane_scan.cuh>
