@@ -575,8 +575,8 @@ void machine::run() {
   throw std::runtime_error(failure);
 }
 
-/// Of a bulk copy or a word, which make_copy() makes at any time from now on. The room never grows:
-/// see where it is reserved.
+/// Puts a bulk copy or a word on its way to `block`: make_copy() makes it at any time from now on.
+/// The vector never grows, since start_block() has made room for as many as there may be.
 void machine::ask_for(block_state &block, const bulk_job &wanted) {
   if (block.jobs.size() == most_jobs)
     fail("has more bulk copies and words on their way to one block than the emulator supports");
