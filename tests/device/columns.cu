@@ -12,6 +12,9 @@
 #include <support/tree_reference.hpp>
 #include <support/types.hpp>
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -85,8 +88,8 @@ void check_integers(axis lines) {
 }
 
 /// Scans of whole strips of columns, a lane a row, however few units there are. A partial row needs
-/// 16 full ones. Elements of 2 bytes need 16 full rows and strips of 32. column_units scans all
-/// others.
+/// 16 full ones. Elements of 2 bytes are scanned in pairs, if these are aligned. column_units scans
+/// all others.
 template <class T, class Make, class Operator>
 void check_strips(axis lines, bool in_place, Make make_value, Operator op) {
   namespace detail = lookback::detail;
@@ -113,7 +116,7 @@ template <class T, class Make, class Operator>
 void check_all_strips(Make make_value, Operator op) {
   TEST_RANDOM(random);
   const test::tree_sizes size(sizeof(T), sizeof(T));
-  for (const std::int64_t inner : {16, 32, 64, 96})
+  for (const std::int64_t inner : {8, 16, 32, 64, 96})
     for (const std::size_t edge : {2 * size.row, 5 * size.row, size.tile / 2, size.tile,
                                    2 * size.tile + size.row, size.group + size.tile}) {
       axis lines{1, static_cast<std::int64_t>(edge), inner};
@@ -218,6 +221,16 @@ TEST_CASE("columns: whole strips of 2-byte elements, a lane a row") {
   using T = test::sized<2>;
   check_all_strips<T>([](auto &random) { return test::random_value<T>::make(random); },
                       test::compose{});
+}
+
+/// Two sums in one instruction have the bits of single ones.
+TEST_CASE("columns: whole strips of half-precision numbers, a lane a row") {
+  check_all_strips<__nv_bfloat16>(
+      [](auto &random) { return __float2bfloat16(static_cast<float>(random() % 4096) / 37); },
+      lookback::plus{});
+  check_all_strips<__half>(
+      [](auto &random) { return __float2half(static_cast<float>(random() % 4096) / 4096); },
+      lookback::plus{});
 }
 
 TEST_CASE("columns: elements of 12 bytes, and an operator that does not commute") {

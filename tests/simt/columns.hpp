@@ -59,7 +59,7 @@ lookback::axis some_strips(trial &one, const tree_sizes &size, bool same_pitches
                                size.tile,     size.tile + size.row,   2 * size.tile,
                                3 * size.tile, size.group + size.tile, 2 * size.group + size.row};
   lookback::axis lines;
-  lines.inner = std::int64_t{16} << one.random() % 3;
+  lines.inner = std::int64_t{8} << one.random() % 4;
   std::size_t length = 0;
   do length = edges[one.random() % 9];
   while (length * static_cast<std::size_t>(lines.inner) > Items);
@@ -73,7 +73,10 @@ lookback::axis some_strips(trial &one, const tree_sizes &size, bool same_pitches
     lines.input.outer =
         lines.input.length * lines.length + static_cast<std::int64_t>(one.random() % 5);
   }
-  if (same_pitches) lines.output = lines.input;
+  if (same_pitches)
+    lines.output = lines.input;
+  else if (one.random() % 3 == 0)
+    lines.output.length = lines.inner + static_cast<std::int64_t>(one.random() % 3);
   return core::checked_axis(lines);
 }
 /// Two columns, without gaps and forward in a third of the trials (in half of those with the same

@@ -959,6 +959,14 @@ void arrive(void *barrier, unsigned owed_bytes, source_line) {
   m.maybe_yield();
 }
 
+bool has_ended(void *barrier, unsigned parity) {
+  machine &m = *running;
+  m.maybe_yield();
+  barrier_state &at = m.barrier_at(barrier);
+  if (at.parity == parity) return false;
+  acquire(&at.order[parity]);
+  return true;
+}
 void wait(void *barrier, unsigned parity, source_line where) {
   machine &m = *running;
   m.maybe_yield();

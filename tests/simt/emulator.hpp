@@ -159,6 +159,7 @@ void initialize_barrier(void *barrier, int arrivals);
 void invalidate_barrier(void *barrier);
 void publish_barriers();
 void arrive(void *barrier, unsigned owed_bytes, source_line where);
+bool has_ended(void *barrier, unsigned parity);
 void wait(void *barrier, unsigned parity, source_line where);
 void bulk_copy(void *to, const void *from, unsigned bytes, void *barrier, source_line where);
 

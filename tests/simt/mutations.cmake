@@ -631,8 +631,15 @@ mutation("the place of short columns read before it is found" DELETE column-foun
 mutation("vectors of a row combined before all are reduced" DELETE column-folded)
 mutation("vectors scanned before the network of their row ends" DELETE column-combined)
 mutation("results stored before all are there" DELETE column-results)
-mutation("elements of a strip overwritten before all lanes have read them" DELETE strip-read)
+mutation("the warps of a strip begun before their barriers are initialized" DELETE strip-start)
+mutation("elements of a strip overwritten before they are scanned" DELETE strip-read)
+mutation("a room of a strip taken for empty" VALUE strip-empty "is_empty(k + 1)" "true")
 mutation("elements of a strip read before all lanes have copied them" DELETE strip-loaded)
+mutation("a strip scanned before it is reduced" DELETE strip-full)
+mutation("a room of a strip given back by one lane for all"
+         REPLACE strip-scanned
+         "simt::arrive"
+         "for (int l = 0; simt::lane_index() == 0 && l < 32; ++l) simt::arrive")
 mutation("rows of a strip combined before all are there"
          VALUE strip-ready "(l < first || l >= others || seen[l].ready())" "true")
 mutation("the prefix of a strip's tile read before it is there"
@@ -662,6 +669,10 @@ mutation("a column's status word not cleared for the next round" DELETE clear-ro
 mutation("units of columns drawn before their counter is cleared" DELETE column-previous)
 mutation("the second column of pairs combined with the first"
          VALUE second-column "left.values[1]" "left.values[0]")
+mutation("columns in pairs that begin between two pairs"
+         VALUE pair-aligned "sizeof(pair)" "sizeof(T)")
+mutation("columns in pairs with rows of an odd distance"
+         VALUE pair-divides "own.output.length % 2 == 0 && own.output.outer % 2 == 0" "true")
 mutation("two columns with gaps taken for pairs"
          VALUE pair-gaps "own.input.length == 2 && own.output.length == 2" "true")
 mutation("two columns from the end scanned as pairs from the beginning"

@@ -14,6 +14,26 @@ struct narrow_interval {
   }
   operator test::interval() const { return {begin, end}; }
 };
+/// The map x -> a x + b of numbers modulo 256, in 2 bytes. Composing two does not commute.
+struct narrow_map {
+  std::uint8_t a, b;
+  bool operator==(const narrow_map &other) const { return a == other.a && b == other.b; }
+};
+struct compose_maps {
+  narrow_map operator()(const narrow_map &x, const narrow_map &y) const {
+    return {static_cast<std::uint8_t>(x.a * y.a), static_cast<std::uint8_t>(y.a * x.b + y.b)};
+  }
+};
+/// Strips of 2-byte elements, of several units a block. Pairs do not fit odd distances.
+lookback::axis some_strips_of_pairs(test::trial &one, const test::tree_sizes &size, bool same) {
+  lookback::axis lines;
+  lines.inner = one.random() % 2 == 0 ? 16 : 64;
+  lines.length = static_cast<std::int64_t>((2 + 3 * (one.random() % 2)) * size.row);
+  lines.outer = 2 + static_cast<std::int64_t>(one.random() % 3);
+  lines.reverse = one.random() % 2 == 0;
+  if (!same) lines.output.length = lines.inner + static_cast<std::int64_t>(one.random() % 3);
+  return lookback::detail::checked_axis(lines);
+}
 /// Three tiles of 16 columns.
 lookback::axis some_tiles_of_a_strip(test::trial &one, const test::tree_sizes &size, bool) {
   lookback::axis lines;
@@ -41,6 +61,14 @@ TEST_CASE("columns: whole strips") {
 }
 TEST_CASE("columns: whole strips, several tiles") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(1, some_tiles_of_a_strip);
+}
+/// Two columns a lane. Maps with an odd factor keep what was before them.
+TEST_CASE("columns: whole strips of 2-byte elements") {
+  test::scan_lines<narrow_map, 32, 16>(
+      6, some_strips_of_pairs, compose_maps{}, {3, 5}, {7, 7}, [](test::trial &one, std::size_t) {
+        return narrow_map{static_cast<std::uint8_t>(one.random() | 1),
+                          static_cast<std::uint8_t>(one.random())};
+      });
 }
 /// Random values, so that a mix-up of the two columns shows.
 TEST_CASE("columns: two, as pairs") {

@@ -64,20 +64,21 @@ LOOKBACK_DEVICE void arrive_and_expect(barrier &b, unsigned bytes) {
       : "memory");
 }
 #endif
+/// Whether the phase of this parity has ended. If so, it has been waited for.
+LOOKBACK_DEVICE bool has_ended(barrier &b, unsigned parity) {
+  unsigned ended;
+  asm volatile("{\n .reg .pred done;\n mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n "
+               "selp.u32 %0, 1, 0, done;\n}"
+               : "=r"(ended)
+               : "r"(detail::shared_address(&b)), "r"(parity)
+               : "memory");
+  return ended != 0;
+}
 /// Waits until the phase of this parity has ended.
 LOOKBACK_DEVICE void wait(barrier &b, unsigned parity) {
 #if LOOKBACK_BOUNDS_SPINS || !LOOKBACK_TARGETS_SM_90
-  for (spin_bound bound;;
-       bound.count("end of the phase of the barrier at address", detail::shared_address(&b))) {
-    unsigned ended;
-    asm volatile(
-        "{\n .reg .pred done;\n mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n "
-        "selp.u32 %0, 1, 0, done;\n}"
-        : "=r"(ended)
-        : "r"(detail::shared_address(&b)), "r"(parity)
-        : "memory");
-    if (ended != 0) return;
-  }
+  for (spin_bound bound; !has_ended(b, parity);)
+    bound.count("end of the phase of the barrier at address", detail::shared_address(&b));
 #else
   asm volatile("{\n .reg .pred done;\n again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], "
                "%1;\n @done bra "

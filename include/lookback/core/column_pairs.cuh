@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Two adjacent columns as one sequence of pairs, which any strategy can scan.
+// Adjacent columns in pairs: two of them as one sequence of pairs, which any strategy can scan, or
+// columns of 2 bytes as half as many of 4.
 #pragma once
 
+#include <lookback/arch/simt.cuh>
 #include <lookback/core/axis.cuh>
+#include <lookback/core/numbers.cuh>
 #include <lookback/core/problem.cuh>
 
+#include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace lookback {
@@ -30,6 +35,19 @@ struct on_pairs {
   template <class T>
   LOOKBACK_HOST_DEVICE column_pair<T> operator()(const column_pair<T> &left,
                                                  const column_pair<T> &right) {
+#if __CUDA_ARCH__ >= 900
+    constexpr bool brain = std::is_same<T, __nv_bfloat16>::value;
+    if constexpr (std::is_same<Operator, plus>::value &&
+                  (brain || std::is_same<T, __half>::value)) { // both sums in one instruction
+      std::uint32_t words[2];
+      std::memcpy(&words[0], &left, sizeof(left));
+      std::memcpy(&words[1], &right, sizeof(right));
+      const std::uint32_t sums = simt::add_halves<brain>(words[0], words[1]);
+      column_pair<T> result;
+      std::memcpy(&result, &sums, sizeof(sums));
+      return result;
+    }
+#endif
     const T first = static_cast<T>(op(left.values[0], right.values[0]));
     const T second = static_cast<T>(op(left.values[1], right.values[1])); // mutant: second-column
     return {{first, second}};
@@ -52,6 +70,22 @@ struct column_pairs {
   static bool fits(const axis &own) {
     const bool no_gaps = own.input.length == 2 && own.output.length == 2; // mutant: pair-gaps
     return own.outer == 1 && own.inner == 2 && no_gaps && !own.reverse;   // mutant: pair-reverse
+  }
+  /// Whether pairs of adjacent columns are at multiples of the size of a pair, if the arrays are.
+  static bool divides(const axis &own) {
+    return own.inner % 2 == 0 && own.input.length % 2 == 0 && own.input.outer % 2 == 0 &&
+           own.output.length % 2 == 0 && own.output.outer % 2 == 0; // mutant: pair-divides
+  }
+  static bool aligned(const Problem &problem) {
+    const auto addresses = reinterpret_cast<std::uintptr_t>(problem.input) |
+                           reinterpret_cast<std::uintptr_t>(problem.sink.output);
+    return addresses % sizeof(pair) == 0; // mutant: pair-aligned
+  }
+  /// The lines in pairs.
+  static axis halved(axis own) {
+    own.inner /= 2;
+    for (axis::pitch *p : {&own.input, &own.output}) p->length /= 2, p->outer /= 2;
+    return own;
   }
   /// The problem of scanning the rows as a sequence of pairs.
   static auto rows_of(const Problem &problem) {

@@ -24,10 +24,11 @@ namespace detail {
 
 /// Columns. Lines of a few vectors have a kernel of their own (strategy/short_columns.cuh), and
 /// lines of at most one row of the tree take one kernel. Longer lines take two: the first one
-/// clears the status words. Units are scanned by warps (strategy/column_warps.cuh) if there are at
-/// least `UnitsPerWarp` for every resident warp. Two columns without gaps, of more than a tile, are
-/// scanned as one sequence of pairs (core/column_pairs.cuh).
-template <class Rows, int Threads, unsigned Section, unsigned Band, unsigned UnitsPerWarp = 2>
+/// clears the status words. Columns of 4 bytes, or of 2 in pairs, are scanned by warps
+/// (strategy/column_warps.cuh) if there are at least `UnitsPerBlock` for every resident block. Two
+/// columns without gaps, of more than a tile, are scanned as one sequence of pairs
+/// (core/column_pairs.cuh).
+template <class Rows, int Threads, unsigned Section, unsigned Band, unsigned UnitsPerBlock = 2>
 struct column_strategy {
   /// Scans the lines of `own`, a checked_axis(), by `problem`, or, if `storage` is null, writes to
   /// `bytes` the size of storage that this takes. It neither allocates nor synchronises. Refused
@@ -49,18 +50,25 @@ struct column_strategy {
       if (pairs::fits(own) && own.length > Problem::shape::tile_elements)
         return strategies::scan(storage, bytes, pairs::rows_of(problem), own.length, launch);
     }
-    if constexpr (column_warps<Problem>::possible) {
-      if constexpr (column_warps<Problem>::may_be_narrow)
-        if (own.inner == 16 && fits_warps<16, Problem>(own, launch))
-          return scan_by_warps<16>(storage, bytes, problem, own, launch);
-      if (fits_warps<32, Problem>(own, launch))
-        return scan_by_warps<32>(storage, bytes, problem, own, launch);
+    // The size is asked for before it is known where the arrays are.
+    std::size_t in_pairs = 0;
+    if constexpr (goes_in_pairs<Problem>()) {
+      using pairs = column_pairs<Problem>;
+      using pair_problem = decltype(pairs::rows_of(problem));
+      const axis half = pairs::halved(own);
+      const int width = pairs::divides(own) ? width_by_warps<pair_problem>(half, launch) : 0;
+      if (width > 0 && storage != nullptr && pairs::aligned(problem))
+        return scan_by_warps(width, storage, bytes, pairs::rows_of(problem), half, launch);
+      if (width > 0) scan_by_warps(width, nullptr, in_pairs, pairs::rows_of(problem), half, launch);
+    } else if constexpr (column_warps<Problem>::possible) {
+      if (const int width = width_by_warps<Problem>(own, launch); width > 0)
+        return scan_by_warps(width, storage, bytes, problem, own, launch);
     }
     const column_layout layout = layout_of<Problem>(own, aligned(problem));
     if (layout.units > INT_MAX) return launch.refuse(refusal::invalid_value);
-    // The size is asked for before it is known where the arrays are.
-    const std::size_t needed = std::max(storage_of<Problem>(layout_of<Problem>(own, true)),
-                                        storage_of<Problem>(layout_of<Problem>(own, false)));
+    const std::size_t needed =
+        std::max({in_pairs, storage_of<Problem>(layout_of<Problem>(own, true)),
+                  storage_of<Problem>(layout_of<Problem>(own, false))});
     if (storage == nullptr) bytes = needed;
     if (bytes < needed) return launch.refuse(refusal::invalid_value);
     if (storage == nullptr) return launch.status();
@@ -87,14 +95,39 @@ struct column_strategy {
   }
 
 private:
-  /// Whether the device holds all of a multiprocessor's warps, and the lines have enough units.
+  /// Whether warps scan columns of 2 bytes in pairs.
+  template <class Problem>
+  static constexpr bool goes_in_pairs() {
+    if constexpr (column_pairs<Problem>::possible && sizeof(typename Problem::accumulator) == 2)
+      return column_warps<decltype(column_pairs<Problem>::rows_of(
+          std::declval<const Problem &>()))>::possible;
+    return false;
+  }
+  /// Whether the device holds all of a multiprocessor's blocks, and the lines have enough units.
   template <int Width, class Problem, class Launch>
   static bool fits_warps(const axis &own, Launch &launch) {
     const std::int64_t blocks =
         std::int64_t{launch.multiprocessors()} * column_warp_sizes<Problem, Width>::blocks;
-    return column_warps<Problem>::fits(own, Width, blocks * UnitsPerWarp) &&
-           launch.template resident_blocks<column_warp_block<Problem, Width, Rows>>(
-               column_warps_kernel<Problem, Width>) >= blocks;
+    const auto kernel = column_warps_kernel<Problem, Width>;
+    return column_warps<Problem>::fits(own, Width, blocks * UnitsPerBlock) &&
+           launch.template can_run<column_warp_block<Problem, Width, Rows>>(kernel) &&
+           launch.template resident_blocks<column_warp_blocks<Problem, Width, Rows>>(kernel) >=
+               blocks;
+  }
+  /// Columns of a unit, if warps scan these lines; otherwise 0.
+  template <class Problem, class Launch>
+  static int width_by_warps(const axis &own, Launch &launch) {
+    if (own.inner == 8) return fits_warps<8, Problem>(own, launch) ? 8 : 0;
+    if (own.inner == 16) return fits_warps<16, Problem>(own, launch) ? 16 : 0;
+    return fits_warps<32, Problem>(own, launch) ? 32 : 0;
+  }
+  template <class Problem, class Launch>
+  static typename Launch::status_type scan_by_warps(int width, void *storage, std::size_t &bytes,
+                                                    const Problem &problem, const axis &own,
+                                                    Launch &launch) {
+    if (width == 8) return scan_by_warps<8>(storage, bytes, problem, own, launch);
+    if (width == 16) return scan_by_warps<16>(storage, bytes, problem, own, launch);
+    return scan_by_warps<32>(storage, bytes, problem, own, launch);
   }
   template <int Width, class Problem, class Launch>
   static typename Launch::status_type scan_by_warps(void *storage, std::size_t &bytes,
@@ -102,7 +135,11 @@ private:
                                                     Launch &launch) {
     using T = typename Problem::accumulator;
     using sizes = column_warp_sizes<Problem, Width>;
-    auto layout = column_layout::of_rows<Problem>(own, Width, sizes::rows, Band);
+    // Strips of wide lines alternate in a wider band: memory is read and written in longer
+    // stretches. (Shares of a copy's speed, H200, 1024 x 65536 i32, bands of 128 and of 512 strips:
+    // 0.80 and 0.84; bands beyond a matrix, 16 x 4096 x 1024: 0.87 and 0.83.)
+    const std::int64_t band = std::clamp<std::int64_t>(own.inner / Width, Band, 4 * Band);
+    auto layout = column_layout::of_rows<Problem>(own, Width, sizes::rows, band);
     const auto whole = [](std::int64_t elements) { return elements * sizes::slot % 16 == 0; };
     layout.whole_vectors = reinterpret_cast<std::uintptr_t>(problem.input) % 16 == 0 &&
                            whole(own.input.length) && (own.outer == 1 || whole(own.input.outer));
@@ -118,7 +155,8 @@ private:
     clear_words<Rows>(in.zeroed, in.zeroed_words, launch, prepare_blocks);
     const std::uint64_t resident = std::uint64_t{launch.multiprocessors()} * sizes::blocks,
                         units = static_cast<std::uint64_t>(layout.units);
-    launch(column_warps_kernel<Problem, Width>, block_shape{simt::warp_threads, sizes::bytes},
+    launch(column_warps_kernel<Problem, Width>,
+           block_shape{sizes::threads, sizeof(typename sizes::storage)},
            launch_grid{units < resident ? units : resident, residency::none, true}, problem, layout,
            in.state);
     return launch.status();

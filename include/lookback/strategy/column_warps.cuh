@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Scans of columns by warps, for elements, accumulators and results of 2 or 4 bytes. A unit of work
-// is 32 *pairs* of a row of the tree and a column: a row of 32 adjacent columns, or two rows of 16.
-// A block is one warp, and each lane reduces and scans a pair alone: the network over a row's
-// vectors needs no exchange, and V stays in registers. No barrier joins warps. While some of them
-// wait for memory or for aggregates, others scan.
+// Scans of columns by warps, for elements, accumulators and results of 4 bytes, which may be two
+// adjacent columns (core/column_pairs.cuh). A unit of work is 32 *cells*, each of them a row of the
+// tree in one column: a row of 32 adjacent columns, two rows of 16, or four of 8. A lane reduces
+// and scans a cell alone: the network over a row's vectors needs no exchange.
 //
-//   load       elements, to shared memory
-//   reduce     V of each vector; the row's aggregate is published at once
-//   gather     aggregates of the earlier rows of the tile, and G . T of the tile
-//   scan       results, from shared memory to memory
+// A block is two warps and two rooms in shared memory, which units use in turn.
 //
-// Units have dynamic ids, in the order of strategy/column_units.cuh. A unit waits only for units of
-// smaller ids, which resident warps have drawn. A warp draws its next id when its own unit no
-// longer waits for anything, so it always reaches that unit, and every wait ends.
+//   reducing warp   loads a unit into an empty room, reduces its cells, publishes their aggregates,
+//                   and fills the room: no unit waits for a prefix before its aggregates are known
+//   scanning warp   gathers the prefixes of a full room's cells, stores the results, and empties
+//                   the room
+//
+// Units have dynamic ids, in the order of strategy/column_units.cuh, and a reducing warp draws one
+// only for an empty room. It waits for units of smaller ids at most, which have rooms, and whose
+// reducing warps have drawn them: so the smallest id that is not yet published waits for nothing,
+// and every wait ends.
 //
 // The unit that completes a tile publishes the tile's aggregate; then it waits for those of the
 // group's earlier tiles and for G, and publishes G . T of the next tile. G of a group is G . T of
 // its first tile.
 #pragma once
 
+#include <lookback/arch/simt_sm90.cuh>
 #include <lookback/strategy/column_units.cuh>
 
 namespace lookback {
@@ -43,10 +46,16 @@ struct column_warp_sizes {
   static constexpr int slot = sizeof(item), line_bytes = Width * slot;
   /// Rows begin in different banks.
   static constexpr int row_pitch = shape::row_elements * line_bytes + (rows > 1 ? line_bytes : 0);
-  static constexpr int bytes = rows * row_pitch;
-  /// Blocks of a multiprocessor: three of each scheduler's, with 168 registers a thread. Thirteen
-  /// would have room in shared memory, but 128 registers.
-  static constexpr int blocks = 12;
+  static constexpr int unit_bytes = rows * row_pitch;
+  static constexpr int rooms = 2, threads = 2 * simt::warp_threads;
+  /// Blocks of a multiprocessor, which has room for the elements of 12 units of 16 KB.
+  static constexpr int blocks = 6 * 16 * 1024 / (shape::row_elements * simt::warp_threads * slot);
+  struct storage {
+    alignas(16) char elements[rooms][unit_bytes];
+    simt::barrier full[rooms], empty[rooms];
+    unsigned units[rooms];
+    uninitialized_array<typename Problem::accumulator, simt::warp_threads> aggregates[rooms];
+  };
 };
 
 /// For which problems and lines.
@@ -59,35 +68,35 @@ struct column_warps {
   static constexpr bool possible = std::is_pointer<typename Problem::input_type>::value &&
                                    std::is_pointer<typename Problem::output_type>::value &&
                                    std::is_trivially_copyable<item>::value &&
-                                   std::is_trivially_copyable<stored>::value &&
-                                   (sizeof(item) == 2 || sizeof(item) == 4) &&
-                                   sizeof(stored) == sizeof(item) && sizeof(T) == sizeof(item);
-  static constexpr bool may_be_narrow = sizeof(item) == 4; // strips of 16: slower with 2 bytes
+                                   std::is_trivially_copyable<stored>::value && sizeof(item) == 4 &&
+                                   sizeof(stored) == 4 && sizeof(T) == 4;
   /// Lines of whole strips of `width`, with no partial row or many full ones, in `units` units or
-  /// more. Elements of 2 bytes need 16 full rows. (Shares of a copy's speed, H200, bf16, by units
-  /// of column_units.cuh and by warps: 65536 x 1024 .61 and .70, 1024 x 65536 .67 and .65,
-  /// 4194304 x 16 .55 and .50.)
+  /// more.
   static bool fits(const axis &own, int width, std::int64_t units) {
     const std::int64_t rows = own.length / shape::row_elements;
-    if (sizeof(item) == 2 && rows < 16) return false;
     const bool few_partial = own.length % shape::row_elements == 0 ? rows >= 2 : rows >= 16;
     return own.inner % width == 0 && few_partial &&
            own.outer * own.inner >= units * simt::warp_threads / rows;
   }
 };
 
-/// The block, for the launcher.
+/// The block, for the launcher: whether a device can run it, and (below) how many of them.
 template <class Problem, int Width, class Rows>
 struct column_warp_block {
   using rows = Rows;
   template <class>
   struct of {
     static constexpr block_shape shape() {
-      return {simt::warp_threads, column_warp_sizes<Problem, Width>::bytes};
+      using sizes = column_warp_sizes<Problem, Width>;
+      return {sizes::threads, sizeof(typename sizes::storage)};
     }
   };
 };
+template <class Problem, int Width, class Rows>
+struct column_warp_blocks : column_warp_block<Problem, Width, Rows> {};
 
+#if LOOKBACK_TARGETS_SM_80
+/// One warp of a block.
 template <class Problem, int Width>
 class column_warp {
   using sizes = column_warp_sizes<Problem, Width>;
@@ -97,27 +106,40 @@ class column_warp {
   using shape = typename Problem::shape;
   static constexpr int E = shape::vector_elements, vectors = network::lanes,
                        row_elements = shape::row_elements, tile_rows = shape::tile_rows,
-                       group_tiles = shape::group_tiles, rows = sizes::rows;
-  using values = uninitialized_array<T, network::lanes>;
+                       group_tiles = shape::group_tiles, rows = sizes::rows, rooms = sizes::rooms;
+  using network_of_row = network_so_far<T, vectors, network::steps>;
 
 public:
   using state_type = column_warp_state<T>;
   LOOKBACK_DEVICE column_warp(const Problem &problem, const column_layout &layout,
                               const state_type &state)
-      : problem_(problem), layout_(layout), state_(state), room_(&simt::shared_memory<char>()),
-        row_(simt::lane_index() / Width), op_(problem.op) {}
+      : problem_(problem), layout_(layout), state_(state),
+        shared_(simt::shared_memory<typename sizes::storage>()), row_(simt::lane_index() / Width),
+        column_(simt::lane_index() % Width), op_(problem.op) {}
 
   LOOKBACK_DEVICE void run() {
-    simt::wait_for_previous_kernel();
-    const auto all = static_cast<unsigned>(layout_.units);
-    for (unsigned unit = simt::broadcast(draw(), 0); unit < all;) {
-      const unsigned drawn = scan_unit(unit);
-      simt::synchronize_warp(); // the elements have been read // mutant: strip-read
-      unit = simt::broadcast(drawn, 0);
+    if (simt::thread_index() < rooms) {
+      simt::initialize(shared_.full[simt::thread_index()], simt::warp_threads);
+      simt::initialize(shared_.empty[simt::thread_index()], simt::warp_threads);
     }
+    simt::publish_barriers();
+    simt::synchronize_block(); // mutant: strip-start
+    simt::wait_for_previous_kernel();
+    // The compiler knows that a broadcast value is the same in all lanes.
+    if (simt::broadcast(simt::warp_index(), 0) == 0)
+      reduce_units();
+    else
+      scan_units();
   }
 
 private:
+  // The k-th unit of the block is in room k % rooms; each use of a room is a phase of its barriers.
+  LOOKBACK_DEVICE static unsigned phase(int k) { return static_cast<unsigned>(k / rooms) % 2; }
+  /// The room of unit k was empty from the beginning, or is so again.
+  LOOKBACK_DEVICE bool is_empty(int k) const {
+    return k < rooms || simt::has_ended(shared_.empty[k % rooms], phase(k - rooms));
+  }
+  LOOKBACK_DEVICE unsigned all() const { return static_cast<unsigned>(layout_.units); }
   /// The id of the next unit, in lane 0.
   LOOKBACK_DEVICE unsigned draw() const { return simt::fetch_increment_of_warp(state_.next_unit); }
   /// Elements of this lane's row.
@@ -125,47 +147,53 @@ private:
     if (row_ >= unit.rows) return 0;
     return row_ + 1 == unit.rows ? unit.last_items : row_elements;
   }
-
-  /// Returns what lane 0 has drawn meanwhile.
-  LOOKBACK_DEVICE unsigned scan_unit(unsigned unit) {
-    column_step step;
-    const column_unit here = layout_.find<Problem, true>(unit, step);
-    // Lanes without a column of their own repeat what the last one does, but store nothing.
-    const bool exists = simt::lane_index() % Width < here.columns,
-               full = here.rows == rows && here.last_items == row_elements;
-    column_ = exists ? simt::lane_index() % Width : here.columns - 1;
-    const int items = items_of(here);
-    if (full && layout_.whole_vectors && here.columns * sizes::slot % 16 == 0)
-      load_vectors(here);
-    else if (exists)
-      load(here, items);
-    simt::wait_for_copies();
-    simt::synchronize_warp(); // mutant: strip-loaded
-    values of_vectors;        // V, inclusive
-    if (LOOKBACK_LIKELY(full))
-      reduce<true>(items, of_vectors);
-    else
-      reduce<false>(items, of_vectors);
-    const maybe<T> prefix = find_prefix(step, items, exists, of_vectors[vectors - 1]);
-    // Not earlier: from now on, other units wait for that one.
-    const unsigned drawn = draw();
-    if (exists) {
-      if (LOOKBACK_LIKELY(full))
-        scan<true>(here, items, prefix, of_vectors);
-      else
-        scan<false>(here, items, prefix, of_vectors);
-    }
-    return drawn;
+  LOOKBACK_DEVICE static bool is_full(const column_unit &unit) {
+    return unit.rows == rows && unit.last_items == row_elements;
   }
 
+  // ---- the reducing warp ------------------------------------------------------------------------
+
+  /// If the next room is already empty, its unit is drawn while this one's elements are on their
+  /// way, and loaded while this one is reduced.
+  LOOKBACK_DEVICE void reduce_units() {
+    unsigned unit = begin(0, draw());
+    int k = 0;
+    for (; unit < all(); ++k) {
+      const bool ahead = simt::all_of_warp(is_empty(k + 1)); // mutant: strip-empty
+      unsigned next = ahead ? draw() : 0;
+      simt::wait_for_copies();
+      simt::synchronize_warp(); // mutant: strip-loaded
+      if (ahead) next = begin(k + 1, next);
+      reduce_unit(unit, k % rooms);
+      if (!ahead) {
+        simt::wait(shared_.empty[(k + 1) % rooms], phase(k + 1 - rooms)); // mutant: strip-read
+        next = begin(k + 1, draw());
+      }
+      unit = next;
+    }
+    simt::arrive(shared_.full[k % rooms]); // there is no unit
+  }
+  /// Begins to load the k-th unit of the block, which lane 0 has drawn, and returns its id.
+  LOOKBACK_DEVICE unsigned begin(int k, unsigned drawn) {
+    const unsigned unit = simt::broadcast(drawn, 0);
+    if (simt::lane_index() == 0) shared_.units[k % rooms] = unit;
+    if (unit >= all()) return unit;
+    column_step step;
+    const column_unit here = layout_.find<Problem, true>(unit, step);
+    char *const elements = shared_.elements[k % rooms];
+    if (is_full(here) && layout_.whole_vectors)
+      load_vectors(here, elements);
+    else
+      load(here, elements);
+    return unit;
+  }
   /// Loads a full unit, in vectors of 16 bytes.
-  LOOKBACK_DEVICE void load_vectors(const column_unit &unit) const {
+  LOOKBACK_DEVICE void load_vectors(const column_unit &unit, char *elements) const {
     constexpr int pieces = sizes::line_bytes / 16, // of a line
         lines = simt::warp_threads / pieces,       // at once
         times = rows * row_elements / lines;
     static_assert(row_elements % lines == 0, "a row must have whole sets of lines");
     const int lane = simt::lane_index();
-    if (lane % pieces * 16 >= unit.columns * sizes::slot) return;
     const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
     auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input) + lane / pieces * line +
                 lane % pieces * (16 / sizes::slot);
@@ -173,48 +201,60 @@ private:
     for (int k = 0; k < times; ++k, from = from + lines * line) {
       const int row = k * lines / row_elements, in_row = k * lines % row_elements;
       simt::copy_vector_async(
-          room_ + lane * 16 + row * sizes::row_pitch + in_row * sizes::line_bytes, from);
+          elements + lane * 16 + row * sizes::row_pitch + in_row * sizes::line_bytes, from);
     }
   }
-  /// Loads the elements of this lane's pair.
-  LOOKBACK_DEVICE void load(const column_unit &unit, int items) const {
+  /// Loads this lane's cell.
+  LOOKBACK_DEVICE void load(const column_unit &unit, char *elements) const {
     const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
     auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input) +
                 row_ * row_elements * line + column_;
-    for (int i = 0; i < items; ++i, from = from + line)
-      if constexpr (sizeof(item) == 4) // an asynchronous copy has at least 4 bytes
-        simt::copy_vector_async<4>(slots() + i * sizes::line_bytes, from);
-      else
-        std::memcpy(slots() + i * sizes::line_bytes, from, sizeof(item));
+    char *to = elements + cell();
+    for (int i = items_of(unit); i > 0; --i, from = from + line, to += sizes::line_bytes)
+      simt::copy_vector_async<sizes::slot>(to, from);
   }
-  /// The elements of the pair.
-  LOOKBACK_DEVICE char *slots() const {
-    return room_ + row_ * sizes::row_pitch + column_ * sizes::slot;
-  }
-  LOOKBACK_DEVICE const item &element(int i) const {
-    return *reinterpret_cast<const item *>(slots() + i * sizes::line_bytes);
+  /// Reduces a unit: only full rows have aggregates.
+  LOOKBACK_DEVICE void reduce_unit(unsigned unit, int room) {
+    column_step step;
+    const column_unit here = layout_.find<Problem, true>(unit, step);
+    const int items = items_of(here);
+    T &aggregate = shared_.aggregates[room][simt::lane_index()];
+    if (items == row_elements) {
+      network_of_row so_far;
+      LOOKBACK_UNROLL
+      for (int v = 0; v < vectors; ++v)
+        so_far.append(v, fold_vector<E, T>([&](int k) { return element(room, v * E + k); }, op_),
+                      op_);
+      construct(aggregate, so_far.through(vectors - 1));
+    }
+    simt::arrive(shared_.full[room]);
+    publish(step, items, aggregate);
   }
 
-  /// V of all full vectors.
-  template <bool Full>
-  LOOKBACK_DEVICE void reduce(int items, values &of_vectors) {
-    network_so_far<T, vectors, network::steps> so_far;
-    LOOKBACK_UNROLL
-    for (int v = 0; v < vectors; ++v) {
-      // Otherwise the compiler loads so much at once that it spills.
-      if (Full && v % 8 == 0 && v > 0) simt::synchronize_warp();
-      if (!Full && v * E + E > items) continue;
-      so_far.append(
-          v, fold_vector<E, T>([&](int k) -> const item & { return element(v * E + k); }, op_),
-          op_);
-      construct(of_vectors[v], so_far.through(v));
+  // ---- the scanning warp ------------------------------------------------------------------------
+
+  LOOKBACK_DEVICE void scan_units() {
+    for (int k = 0;; ++k) {
+      const int room = k % rooms;
+      simt::wait(shared_.full[room], phase(k)); // mutant: strip-full
+      const unsigned unit = simt::broadcast(shared_.units[room], 0);
+      if (unit >= all()) return;
+      column_step step;
+      const column_unit here = layout_.find<Problem, true>(unit, step);
+      const int items = items_of(here);
+      const maybe<T> prefix =
+          find_prefix(step, items, shared_.aggregates[room][simt::lane_index()]);
+      if (LOOKBACK_LIKELY(is_full(here)))
+        scan<true>(here, room, items, prefix);
+      else
+        scan<false>(here, room, items, prefix);
+      simt::arrive(shared_.empty[room]); // mutant: strip-scanned
     }
   }
 
   /// Stores the results.
   template <bool Full>
-  LOOKBACK_DEVICE void scan(const column_unit &here, int items, const maybe<T> &prefix,
-                            const values &of_vectors) {
+  LOOKBACK_DEVICE void scan(const column_unit &here, int room, int items, const maybe<T> &prefix) {
     constexpr int at_once = E >= 8 ? 1 : 8 / E, batch = at_once * E; // vectors, elements
     const auto line = static_cast<std::ptrdiff_t>(layout_.output.line);
     // A store reads its address late, so the next ones have addresses in other registers.
@@ -223,24 +263,26 @@ private:
     for (int i = 0; i < batch; ++i)
       to[i] = problem_.sink.output + static_cast<std::ptrdiff_t>(here.output) +
               (row_ * row_elements + i) * line + column_;
+    network_of_row so_far;
     LOOKBACK_UNROLL
     for (int first = 0; first < vectors; first += at_once) {
       if (!Full && first * E >= items) continue;
       uninitialized_array<item, batch> own;
       LOOKBACK_UNROLL
       for (int i = 0; i < batch; ++i)
-        if (Full || first * E + i < items) construct(own[i], element(first * E + i));
+        if (Full || first * E + i < items) construct(own[i], element(room, first * E + i));
       [[maybe_unused]] std::uint32_t words[8];
-      constexpr bool in_words = Full && batch == 8 && sizeof(stored) == 4;
+      constexpr bool in_words = Full && batch == 8;
       LOOKBACK_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const int v = first + i, left = items - v * E;
         if (!Full && left <= 0) continue;
         maybe<T> before = prefix;
-        if (v > 0) before.append(op_, of_vectors[v - 1]);
+        if (v > 0) before.append(op_, so_far.through(v - 1));
+        const auto element_of = [&](int k) -> const item & { return own[i * E + k]; };
+        if (Full || left >= E) so_far.append(v, fold_vector<E, T>(element_of, op_), op_);
         scan_vector<Problem::inclusive, E, false>(
-            before, Full || left > E ? E : left,
-            [&](int k) -> const item & { return own[i * E + k]; }, op_,
+            before, Full || left > E ? E : left, element_of, op_,
             [&](int k, const T &scanned, const item &x) {
               const auto result = static_cast<stored>(problem_.sink.project(scanned, x));
               if constexpr (in_words)
@@ -255,6 +297,19 @@ private:
     }
   }
 
+  // ---- both -------------------------------------------------------------------------------------
+
+  /// Where this lane's cell begins in a room.
+  LOOKBACK_DEVICE int cell() const { return row_ * sizes::row_pitch + column_ * sizes::slot; }
+  /// Element i of this lane's cell. It is read as a word, whatever alignment its type has.
+  LOOKBACK_DEVICE item element(int room, int i) const {
+    const void *const at = shared_.elements[room] + cell() + i * sizes::line_bytes;
+    const std::uint32_t word = *static_cast<const std::uint32_t *>(at);
+    uninitialized_array<item, 1> read;
+    std::memcpy(static_cast<void *>(&read[0]), &word, sizeof(word));
+    return read[0];
+  }
+
   // ---- the carry --------------------------------------------------------------------------------
 
   LOOKBACK_DEVICE std::size_t tile_word(const column_step &step, std::int64_t tile) const {
@@ -265,20 +320,33 @@ private:
                                     row * Width + column_);
   }
 
-  /// (G . T) . R of this lane's row. `aggregate`: of the row, if it is full.
-  LOOKBACK_DEVICE maybe<T> find_prefix(const column_step &step, int items, bool exists,
-                                       const T &aggregate) {
+  /// Publishes the aggregate of this lane's row, and what else the unit completes. `aggregate`: of
+  /// the row, if it is full.
+  LOOKBACK_DEVICE void publish(const column_step &step, int items, const T &aggregate) {
     const int row = step.row + row_; // of the tile
-    const std::size_t own_word = row_word(step, row), of_tile = tile_word(step, step.tile);
-    if (exists && items == row_elements && !step.ends_line && step.row + rows < tile_rows)
+    const std::size_t own_word = row_word(step, row);
+    if (items == row_elements && !step.ends_line && step.row + rows < tile_rows)
       state_.row_aggregates.publish(own_word, aggregate);
-    uninitialized_array<T, rows> of_unit; // of this row, and of those before it in the unit
+    if (!step.ends_tile) return;
+    const uninitialized_array<T, rows> of_unit = rows_of_unit(aggregate);
+    if (row + 1 == tile_rows)
+      publish_tile(
+          step, fold_words<0>(state_.row_aggregates, own_word + Width, tile_rows, rows, of_unit));
+  }
+  /// The aggregates of this lane's row, and of those before it in the unit. Called by all lanes.
+  LOOKBACK_DEVICE static uninitialized_array<T, rows> rows_of_unit(const T &aggregate) {
+    uninitialized_array<T, rows> of_unit;
     construct(of_unit[0], aggregate);
     LOOKBACK_UNROLL
     for (int j = 1; j < rows; ++j) construct(of_unit[j], simt::shuffle_up(aggregate, j * Width));
-    if (items > 0 && step.ends_tile && row + 1 == tile_rows)
-      publish_tile(
-          step, fold_words<0>(state_.row_aggregates, own_word + Width, tile_rows, rows, of_unit));
+    return of_unit;
+  }
+
+  /// (G . T) . R of this lane's row.
+  LOOKBACK_DEVICE maybe<T> find_prefix(const column_step &step, int items, const T &aggregate) {
+    const int row = step.row + row_; // of the tile
+    const std::size_t own_word = row_word(step, row), of_tile = tile_word(step, step.tile);
+    const uninitialized_array<T, rows> of_unit = rows_of_unit(aggregate);
     // Both are asked for at once.
     typename tile_status<T>::reading outer;
     if (step.tile > 0) outer = state_.tile_prefixes.read(of_tile);
@@ -363,18 +431,21 @@ private:
   const Problem &problem_;
   const column_layout &layout_;
   const state_type &state_;
-  char *const room_;
-  const int row_; // of the unit
-  int column_ = 0;
+  typename sizes::storage &shared_;
+  const int row_, column_; // of the unit
   std::decay_t<decltype(Problem::op)> op_;
 };
+#endif
 
 template <class Problem, int Width>
-LOOKBACK_KERNEL(simt::warp_threads, (column_warp_sizes<Problem, Width>::blocks))
+LOOKBACK_KERNEL((column_warp_sizes<Problem, Width>::threads),
+                (column_warp_sizes<Problem, Width>::blocks))
 column_warps_kernel(
     LOOKBACK_KERNEL_PARAMETER Problem problem, LOOKBACK_KERNEL_PARAMETER column_layout layout,
     LOOKBACK_KERNEL_PARAMETER column_warp_state<typename Problem::accumulator> state) {
+#if LOOKBACK_TARGETS_SM_80
   column_warp<Problem, Width>(problem, layout, state).run();
+#endif
 }
 
 /// The state, in temporary memory.

@@ -41,6 +41,9 @@ inline void arrive_when_copied(barrier &b, EMULATOR_CALLER) {
 inline void arrive_and_expect(barrier &b, unsigned bytes, EMULATOR_CALLER) {
   emulator::arrive(detail::touched(b), bytes, where);
 }
+inline bool has_ended(barrier &b, unsigned parity) {
+  return emulator::has_ended(detail::touched(b), parity);
+}
 inline void wait(barrier &b, unsigned parity, EMULATOR_CALLER) {
   emulator::wait(detail::touched(b), parity, where);
 }
