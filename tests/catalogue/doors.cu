@@ -193,7 +193,7 @@ TEST_CASE("catalogue: what cannot run names the limit") {
   CHECK_MESSAGE(text.find("bytes of shared memory, and a block of this device has at most") !=
                     std::string::npos,
                 text);
-  const test::guarded_buffer<test::sized<12>> odd(n);
+  const test::guarded_buffer<test::sized<10>> odd(n);
   CHECK_THROWS_WITH_AS(lookback::inclusive_scan(par.with(look_ahead{}), odd.data(), odd.data() + n,
                                                 odd.data(), test::compose{}),
                        doctest::Contains("results of 1, 2, 4, 8 or 16 bytes"),

@@ -18,10 +18,11 @@ std::string why_not(Algorithm, cudaError_t status, [[maybe_unused]] const Proble
     if (status == cudaErrorNotSupported)
       return "lookback: look_ahead takes trivially copyable items of up to 64 bytes, accumulators "
              "of up to 16 bytes (8 if the input is not a pointer or a transform of one), results "
-             "of 1, 2, 4, 8 or 16 bytes, by key only pointers to keys and values and results that "
-             "do not overwrite the keys, and a GPU that allows a block 163 KiB of shared memory, "
-             "by key 227. Without .with(look_ahead), lookback chooses a strategy that takes this "
-             "call";
+             "of 1, 2, 4, 8 or 16 bytes; or, from array to array, both aligned to 16 bytes, "
+             "structs of 12 to 64 bytes, a multiple of 4 (above 48 bytes, of 8); by key only "
+             "pointers to keys and values and results that do not overwrite the keys; and a GPU "
+             "that allows a block 163 KiB of shared memory, by key 227. Without .with(look_ahead), "
+             "lookback chooses a strategy that takes this call";
   } else if constexpr (!std::is_same<Algorithm, fastest>::value) {
     device_facts device;
     if (status == cudaErrorInvalidConfiguration && current_device(device) == cudaSuccess) {
