@@ -67,10 +67,11 @@ inline namespace LOOKBACK_ABI {
 ///   to 8, and of 32 bytes for up to 16. For rows: one for every tile, and two for every group of
 ///   32 tiles. (For a single row, and for rows of full tiles without gaps, those of tiles have at
 ///   least 16 bytes if there are many tiles in all.) For other lines: the same, and one for every
-///   row of the tree, of these at most about 600,000. For many columns of 2- or 4-byte elements: 34
-///   for every tile, even a partial one (about 1/60 of the input's size for long columns, up to 1/4
-///   for short ones). For two columns that are scanned as by lookback::DeviceScan: one for every
-///   tile and two for every group of 32 tiles, sized for accumulators twice as large.
+///   row of the tree, of these at most about 600,000. For many columns of 4-byte elements, or pairs
+///   of columns of 2-byte elements: 34 for every tile, even a partial one (about 1/60 of the bytes
+///   of the input for long columns, up to 1/4 for short ones), for pairs at least as many as for
+///   other lines. For two columns that are scanned as by lookback::DeviceScan: one for every tile
+///   and two for every group of 32 tiles, sized for accumulators twice as large.
 /// - *Complexity*: one pass over memory, about 2 n applications of the operator for n elements in
 ///   all. Lines whose neighbours are not adjacent in memory, in either direction, cost an access to
 ///   memory for every element.

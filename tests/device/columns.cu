@@ -127,7 +127,7 @@ void check_all_strips(Make make_value, Operator op) {
       if (random() % 2 == 0) lines.input.length = inner + static_cast<std::int64_t>(random() % 9);
       check_strips<T>(lines, random() % 2 == 0, make_value, op);
     }
-  check_strips<T>(axis{1, 65536, 512}, false, make_value, op); // every warp has several units
+  check_strips<T>(axis{1, 65536, 512}, false, make_value, op); // every block has several units
 }
 
 /// Lines at the edges of the tree, of any number, with and without gaps, in both directions.

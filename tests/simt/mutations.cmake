@@ -671,9 +671,8 @@ mutation("units of columns drawn before their counter is cleared" DELETE column-
 mutation("the second column of pairs combined with the first"
          VALUE second-column "left.values[1]" "left.values[0]")
 mutation("columns in pairs that begin between two pairs"
-         VALUE pair-aligned "sizeof(pair)" "sizeof(T)")
-mutation("columns in pairs with rows of an odd distance"
-         VALUE pair-divides "own.output.length % 2 == 0 && own.output.outer % 2 == 0" "true")
+         VALUE words-aligned "addresses % word" "addresses % 2")
+mutation("columns in pairs with rows of an odd distance" VALUE pair-divides "even" "true")
 mutation("two columns with gaps taken for pairs"
          VALUE pair-gaps "own.input.length == 2 && own.output.length == 2" "true")
 mutation("two columns from the end scanned as pairs from the beginning"

@@ -31,7 +31,7 @@ lookback::axis some_strips_of_pairs(test::trial &one, const test::tree_sizes &si
   lines.length = static_cast<std::int64_t>((2 + 3 * (one.random() % 2)) * size.row);
   lines.outer = 2 + static_cast<std::int64_t>(one.random() % 3);
   lines.reverse = one.random() % 2 == 0;
-  if (!same) lines.output.length = lines.inner + static_cast<std::int64_t>(one.random() % 3);
+  if (!same && one.random() % 2 == 0) lines.output.length = lines.inner + 1;
   return lookback::detail::checked_axis(lines);
 }
 /// Three tiles of 16 columns.
@@ -65,7 +65,7 @@ TEST_CASE("columns: whole strips, several tiles") {
 /// Two columns a lane. Maps with an odd factor keep what was before them.
 TEST_CASE("columns: whole strips of 2-byte elements") {
   test::scan_lines<narrow_map, 32, 16>(
-      6, some_strips_of_pairs, compose_maps{}, {3, 5}, {7, 7}, [](test::trial &one, std::size_t) {
+      12, some_strips_of_pairs, compose_maps{}, {3, 5}, {7, 7}, [](test::trial &one, std::size_t) {
         return narrow_map{static_cast<std::uint8_t>(one.random() | 1),
                           static_cast<std::uint8_t>(one.random())};
       });

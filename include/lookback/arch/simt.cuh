@@ -178,6 +178,20 @@ LOOKBACK_DEVICE T exchange_words(const T &value, Exchange exchange) {
 
 } // namespace detail
 
+#if __CUDA_ARCH__ >= 900
+/// Adds two pairs of half-precision numbers. Each sum is rounded as a single addition rounds it.
+/// `Brain`: of __nv_bfloat16, otherwise of __half.
+template <bool Brain>
+LOOKBACK_DEVICE std::uint32_t add_halves(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t sums;
+  if constexpr (Brain)
+    asm("add.rn.bf16x2 %0, %1, %2;" : "=r"(sums) : "r"(a), "r"(b));
+  else
+    asm("add.rn.f16x2 %0, %1, %2;" : "=r"(sums) : "r"(a), "r"(b));
+  return sums;
+}
+#endif
+
 /// The value of lane `lane_index() - distance`; lanes below `distance` keep their own.
 template <class T>
 LOOKBACK_DEVICE T shuffle_up(const T &value, int distance) {
@@ -406,20 +420,6 @@ LOOKBACK_DEVICE void store_eight(const Pointer (&to)[8], const std::uint32_t (&w
       "l"(__cvta_generic_to_global(to[7])), "r"(words[0]), "r"(words[1]), "r"(words[2]),
       "r"(words[3]), "r"(words[4]), "r"(words[5]), "r"(words[6]), "r"(words[7]));
 }
-
-#if __CUDA_ARCH__ >= 900
-/// The sums of two pairs of half-precision numbers, rounded as sums of single ones are. `Brain`:
-/// __nv_bfloat16, otherwise __half.
-template <bool Brain>
-LOOKBACK_DEVICE std::uint32_t add_halves(std::uint32_t a, std::uint32_t b) {
-  std::uint32_t sums;
-  if constexpr (Brain)
-    asm("add.rn.bf16x2 %0, %1, %2;" : "=r"(sums) : "r"(a), "r"(b));
-  else
-    asm("add.rn.f16x2 %0, %1, %2;" : "=r"(sums) : "r"(a), "r"(b));
-  return sums;
-}
-#endif
 
 /// The same for 16 bytes that are not read soon: their cache lines are evicted first.
 LOOKBACK_DEVICE void stream_vector(void *address, const vector_words<16> &vector) {

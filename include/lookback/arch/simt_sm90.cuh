@@ -64,7 +64,7 @@ LOOKBACK_DEVICE void arrive_and_expect(barrier &b, unsigned bytes) {
       : "memory");
 }
 #endif
-/// Whether the phase of this parity has ended. If so, it has been waited for.
+/// Whether the phase of this parity has ended. If true, it is as if wait() had returned.
 LOOKBACK_DEVICE bool has_ended(barrier &b, unsigned parity) {
   unsigned ended;
   asm volatile("{\n .reg .pred done;\n mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n "

@@ -16,11 +16,15 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// A row of two columns.
+/// The elements of a row in two adjacent columns.
 template <class T>
 struct column_pair {
   T values[2]; // (columns)
 };
+template <class T>
+inline constexpr bool is_column_pair = false;
+template <class T>
+inline constexpr bool is_column_pair<column_pair<T>> = true;
 /// A pair has the tree shape of its values, so each column keeps its bits.
 template <class T>
 struct shaped_by<column_pair<T>> : shaped_by<T> {};
@@ -71,23 +75,20 @@ struct column_pairs {
     const bool no_gaps = own.input.length == 2 && own.output.length == 2; // mutant: pair-gaps
     return own.outer == 1 && own.inner == 2 && no_gaps && !own.reverse;   // mutant: pair-reverse
   }
-  /// Whether pairs of adjacent columns are at multiples of the size of a pair, if the arrays are.
-  static bool divides(const axis &own) {
-    return own.inner % 2 == 0 && own.input.length % 2 == 0 && own.input.outer % 2 == 0 &&
-           own.output.length % 2 == 0 && own.output.outer % 2 == 0; // mutant: pair-divides
-  }
-  static bool aligned(const Problem &problem) {
-    const auto addresses = reinterpret_cast<std::uintptr_t>(problem.input) |
-                           reinterpret_cast<std::uintptr_t>(problem.sink.output);
-    return addresses % sizeof(pair) == 0; // mutant: pair-aligned
-  }
-  /// The lines in pairs.
+  /// The lines of pairs of adjacent columns. None, if some pairs would not be aligned to their
+  /// size, even in arrays that are.
   static axis halved(axis own) {
+    bool divides = own.inner % 2 == 0;
     own.inner /= 2;
-    for (axis::pitch *p : {&own.input, &own.output}) p->length /= 2, p->outer /= 2;
+    for (axis::pitch *p : {&own.input, &own.output}) {
+      const bool even = p->length % 2 == 0 && (own.outer == 1 || p->outer % 2 == 0);
+      divides = divides && even; // mutant: pair-divides
+      p->length /= 2, p->outer /= 2;
+    }
+    if (!divides) own.inner = 0;
     return own;
   }
-  /// The problem of scanning the rows as a sequence of pairs.
+  /// The same scan, of pairs.
   static auto rows_of(const Problem &problem) {
     const auto initial = initial_of(problem);
     using sink = dense<pair *>;

@@ -24,9 +24,9 @@ namespace detail {
 
 /// Columns. Lines of a few vectors have a kernel of their own (strategy/short_columns.cuh), and
 /// lines of at most one row of the tree take one kernel. Longer lines take two: the first one
-/// clears the status words. Columns of 4 bytes, or of 2 in pairs, are scanned by warps
-/// (strategy/column_warps.cuh) if there are at least `UnitsPerBlock` for every resident block. Two
-/// columns without gaps, of more than a tile, are scanned as one sequence of pairs
+/// clears the status words. Columns of 4 bytes, and pairs of columns of 2 bytes, are scanned by
+/// warps (strategy/column_warps.cuh) if there are at least `UnitsPerBlock` units for every resident
+/// block. Two columns without gaps, of more than a tile, are scanned as one sequence of pairs
 /// (core/column_pairs.cuh).
 template <class Rows, int Threads, unsigned Section, unsigned Band, unsigned UnitsPerBlock = 2>
 struct column_strategy {
@@ -50,24 +50,23 @@ struct column_strategy {
       if (pairs::fits(own) && own.length > Problem::shape::tile_elements)
         return strategies::scan(storage, bytes, pairs::rows_of(problem), own.length, launch);
     }
-    // The size is asked for before it is known where the arrays are.
-    std::size_t in_pairs = 0;
-    if constexpr (goes_in_pairs<Problem>()) {
-      using pairs = column_pairs<Problem>;
-      using pair_problem = decltype(pairs::rows_of(problem));
-      const axis half = pairs::halved(own);
-      const int width = pairs::divides(own) ? width_by_warps<pair_problem>(half, launch) : 0;
-      if (width > 0 && storage != nullptr && pairs::aligned(problem))
-        return scan_by_warps(width, storage, bytes, pairs::rows_of(problem), half, launch);
-      if (width > 0) scan_by_warps(width, nullptr, in_pairs, pairs::rows_of(problem), half, launch);
-    } else if constexpr (column_warps<Problem>::possible) {
-      if (const int width = width_by_warps<Problem>(own, launch); width > 0)
-        return scan_by_warps(width, storage, bytes, problem, own, launch);
+    // The query does not know how the arrays will be aligned, so its size covers both ways.
+    std::size_t by_warps = 0;
+    if constexpr (goes_by_warps<Problem>()) {
+      const auto words = in_words(problem);
+      const axis lines = in_words<Problem>(own);
+      const int width = width_by_warps(words, lines, launch);
+      if (width > 0 && words_are_aligned(words, storage == nullptr))
+        return scan_by_warps(width, storage, bytes, words, lines, launch);
+      if (width > 0) {
+        const auto sized = scan_by_warps(width, nullptr, by_warps, words, lines, launch);
+        if (sized != launch.status()) return sized;
+      }
     }
     const column_layout layout = layout_of<Problem>(own, aligned(problem));
     if (layout.units > INT_MAX) return launch.refuse(refusal::invalid_value);
     const std::size_t needed =
-        std::max({in_pairs, storage_of<Problem>(layout_of<Problem>(own, true)),
+        std::max({by_warps, storage_of<Problem>(layout_of<Problem>(own, true)),
                   storage_of<Problem>(layout_of<Problem>(own, false))});
     if (storage == nullptr) bytes = needed;
     if (bytes < needed) return launch.refuse(refusal::invalid_value);
@@ -95,15 +94,40 @@ struct column_strategy {
   }
 
 private:
-  /// Whether warps scan columns of 2 bytes in pairs.
   template <class Problem>
-  static constexpr bool goes_in_pairs() {
-    if constexpr (column_pairs<Problem>::possible && sizeof(typename Problem::accumulator) == 2)
-      return column_warps<decltype(column_pairs<Problem>::rows_of(
-          std::declval<const Problem &>()))>::possible;
-    return false;
+  static constexpr bool goes_in_pairs = column_pairs<Problem>::possible &&
+                                        sizeof(typename Problem::accumulator) == 2;
+  template <class Problem>
+  static constexpr bool goes_by_warps() {
+    return column_warps<decltype(in_words(std::declval<const Problem &>()))>::possible;
   }
-  /// Whether the device holds all of a multiprocessor's blocks, and the lines have enough units.
+  /// As warps scan the problem and its lines: columns of 2 bytes in pairs.
+  template <class Problem>
+  static auto in_words(const Problem &problem) {
+    if constexpr (goes_in_pairs<Problem>)
+      return column_pairs<Problem>::rows_of(problem);
+    else
+      return problem;
+  }
+  template <class Problem>
+  static axis in_words(const axis &own) {
+    if constexpr (goes_in_pairs<Problem>)
+      return column_pairs<Problem>::halved(own);
+    else
+      return own;
+  }
+  /// Whether the arrays are aligned to 4 bytes: by their type, or, unless they are `unknown`, by
+  /// their addresses.
+  template <class Problem>
+  static bool words_are_aligned(const Problem &problem, bool unknown) {
+    constexpr std::size_t word = 4;
+    if (alignof(typename Problem::item) >= word && alignof(typename Problem::stored) >= word)
+      return true;
+    const auto addresses = reinterpret_cast<std::uintptr_t>(problem.input) |
+                           reinterpret_cast<std::uintptr_t>(problem.sink.output);
+    return !unknown && addresses % word == 0; // mutant: words-aligned
+  }
+  /// Whether each multiprocessor holds all of its blocks, and the lines have enough units.
   template <int Width, class Problem, class Launch>
   static bool fits_warps(const axis &own, Launch &launch) {
     const std::int64_t blocks =
@@ -116,9 +140,12 @@ private:
   }
   /// Columns of a unit, if warps scan these lines; otherwise 0.
   template <class Problem, class Launch>
-  static int width_by_warps(const axis &own, Launch &launch) {
+  static int width_by_warps(const Problem &, const axis &own, Launch &launch) {
+    constexpr bool in_pairs = is_column_pair<typename Problem::item>;
+    if (own.inner == 0) return 0; // no pairs
     if (own.inner == 8) return fits_warps<8, Problem>(own, launch) ? 8 : 0;
-    if (own.inner == 16) return fits_warps<16, Problem>(own, launch) ? 16 : 0;
+    if (own.inner == 16 || (in_pairs && own.inner % 32 == 16))
+      return fits_warps<16, Problem>(own, launch) ? 16 : 0;
     return fits_warps<32, Problem>(own, launch) ? 32 : 0;
   }
   template <class Problem, class Launch>
@@ -135,9 +162,9 @@ private:
                                                     Launch &launch) {
     using T = typename Problem::accumulator;
     using sizes = column_warp_sizes<Problem, Width>;
-    // Strips of wide lines alternate in a wider band: memory is read and written in longer
-    // stretches. (Shares of a copy's speed, H200, 1024 x 65536 i32, bands of 128 and of 512 strips:
-    // 0.80 and 0.84; bands beyond a matrix, 16 x 4096 x 1024: 0.87 and 0.83.)
+    // Strips of wide lines alternate in a wider band, so that memory is accessed in longer
+    // stretches. (Shares of a copy's speed, H200, i32, bands of 128 and of 512 strips: 1024 x 65536
+    // 0.80 and 0.84; 16 x 4096 x 1024, where a band of 512 spans all matrices, 0.87 and 0.83.)
     const std::int64_t band = std::clamp<std::int64_t>(own.inner / Width, Band, 4 * Band);
     auto layout = column_layout::of_rows<Problem>(own, Width, sizes::rows, band);
     const auto whole = [](std::int64_t elements) { return elements * sizes::slot % 16 == 0; };
@@ -156,7 +183,7 @@ private:
     const std::uint64_t resident = std::uint64_t{launch.multiprocessors()} * sizes::blocks,
                         units = static_cast<std::uint64_t>(layout.units);
     launch(column_warps_kernel<Problem, Width>,
-           block_shape{sizes::threads, sizeof(typename sizes::storage)},
+           block_shape{sizes::threads, sizeof(typename sizes::storage), true},
            launch_grid{units < resident ? units : resident, residency::none, true}, problem, layout,
            in.state);
     return launch.status();

@@ -16,13 +16,13 @@ std::string why_not(Algorithm, cudaError_t status, [[maybe_unused]] const Proble
                     [[maybe_unused]] std::int64_t n) {
   if constexpr (std::is_same<Algorithm, lookback::look_ahead>::value) {
     if (status == cudaErrorNotSupported)
-      return "lookback: look_ahead takes trivially copyable items of up to 64 bytes, accumulators "
-             "of up to 16 bytes (8 if the input is not a pointer or a transform of one), results "
-             "of 1, 2, 4, 8 or 16 bytes; or, from array to array, both aligned to 16 bytes, "
-             "structs of 12 to 64 bytes, a multiple of 4 (above 48 bytes, of 8); by key only "
-             "pointers to keys and values and results that do not overwrite the keys; and a GPU "
-             "that allows a block 163 KiB of shared memory, by key 227. Without .with(look_ahead), "
-             "lookback chooses a strategy that takes this call";
+      return "lookback: look_ahead takes trivially copyable items of up to 64 bytes, with "
+             "accumulators of up to 16 bytes (8 unless the input is a pointer or a transform of "
+             "one) and results of 1, 2, 4, 8 or 16 bytes. It also takes structs of 12 to 64 bytes "
+             "whose size is a multiple of 4 (above 48 bytes, of 8), from array to array, both "
+             "aligned to 16 bytes. By key, keys and values must be pointers, and results must not "
+             "overwrite the keys. The GPU must allow a block 163 KiB of shared memory (by key, "
+             "227). Without .with(look_ahead), lookback chooses a strategy that takes this call";
   } else if constexpr (!std::is_same<Algorithm, fastest>::value) {
     device_facts device;
     if (status == cudaErrorInvalidConfiguration && current_device(device) == cudaSuccess) {

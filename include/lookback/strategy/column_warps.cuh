@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Scans of columns by warps, for elements, accumulators and results of 4 bytes, which may be two
-// adjacent columns (core/column_pairs.cuh). A unit of work is 32 *cells*, each of them a row of the
-// tree in one column: a row of 32 adjacent columns, two rows of 16, or four of 8. A lane reduces
-// and scans a cell alone: the network over a row's vectors needs no exchange.
+// Scans of columns by warps. Elements, accumulators and results have 4 bytes; each may be a pair
+// from two adjacent columns (core/column_pairs.cuh). A unit of work is 32 *cells*, each of them a
+// row of the tree in one column: a row of 32 adjacent columns, two rows of 16, or four of 8. A lane
+// reduces and scans a cell alone: the network over a row's vectors needs no exchange.
 //
-// A block is two warps and two rooms in shared memory, which units use in turn.
+// A block has two warps and, in shared memory, two rooms, which its units use alternately.
 //
 //   reducing warp   loads a unit into an empty room, reduces its cells, publishes their aggregates,
-//                   and fills the room: no unit waits for a prefix before its aggregates are known
-//   scanning warp   gathers the prefixes of a full room's cells, stores the results, and empties
-//                   the room
+//                   and hands over the room: no aggregate waits for a prefix
+//   scanning warp   gathers the prefixes of the cells in a full room, stores the results, and
+//                   releases the room
 //
-// Units have dynamic ids, in the order of strategy/column_units.cuh, and a reducing warp draws one
-// only for an empty room. It waits for units of smaller ids at most, which have rooms, and whose
-// reducing warps have drawn them: so the smallest id that is not yet published waits for nothing,
+// Units have dynamic ids, in the order of strategy/column_units.cuh. A unit waits only for units of
+// smaller ids. These have been drawn, each into an empty room, so their aggregates depend on no
+// room that is to become free. The smallest id that is not published therefore waits for nothing,
 // and every wait ends.
 //
 // The unit that completes a tile publishes the tile's aggregate; then it waits for those of the
@@ -48,7 +48,7 @@ struct column_warp_sizes {
   static constexpr int row_pitch = shape::row_elements * line_bytes + (rows > 1 ? line_bytes : 0);
   static constexpr int unit_bytes = rows * row_pitch;
   static constexpr int rooms = 2, threads = 2 * simt::warp_threads;
-  /// Blocks of a multiprocessor, which has room for the elements of 12 units of 16 KB.
+  /// Blocks of a multiprocessor: its shared memory holds the elements of 12 units of 16 KB.
   static constexpr int blocks = 6 * 16 * 1024 / (shape::row_elements * simt::warp_threads * slot);
   struct storage {
     alignas(16) char elements[rooms][unit_bytes];
@@ -58,7 +58,7 @@ struct column_warp_sizes {
   };
 };
 
-/// For which problems and lines.
+/// Which problems and lines these kernels take.
 template <class Problem>
 struct column_warps {
   using item = typename Problem::item;
@@ -70,8 +70,8 @@ struct column_warps {
                                    std::is_trivially_copyable<item>::value &&
                                    std::is_trivially_copyable<stored>::value && sizeof(item) == 4 &&
                                    sizeof(stored) == 4 && sizeof(T) == 4;
-  /// Lines of whole strips of `width`, with no partial row or many full ones, in `units` units or
-  /// more.
+  /// Whether the lines are whole strips of `width`, of `units` units or more, without a partial row
+  /// or with at least 16 full ones.
   static bool fits(const axis &own, int width, std::int64_t units) {
     const std::int64_t rows = own.length / shape::row_elements;
     const bool few_partial = own.length % shape::row_elements == 0 ? rows >= 2 : rows >= 16;
@@ -80,7 +80,7 @@ struct column_warps {
   }
 };
 
-/// The block, for the launcher: whether a device can run it, and (below) how many of them.
+/// The block, for the launcher: for can_run(), and (below) for resident_blocks().
 template <class Problem, int Width, class Rows>
 struct column_warp_block {
   using rows = Rows;
@@ -135,7 +135,7 @@ public:
 private:
   // The k-th unit of the block is in room k % rooms; each use of a room is a phase of its barriers.
   LOOKBACK_DEVICE static unsigned phase(int k) { return static_cast<unsigned>(k / rooms) % 2; }
-  /// The room of unit k was empty from the beginning, or is so again.
+  /// Whether the room of unit k is free: never used, or released by the scanning warp.
   LOOKBACK_DEVICE bool is_empty(int k) const {
     return k < rooms || simt::has_ended(shared_.empty[k % rooms], phase(k - rooms));
   }
@@ -154,7 +154,7 @@ private:
   // ---- the reducing warp ------------------------------------------------------------------------
 
   /// If the next room is already empty, its unit is drawn while this one's elements are on their
-  /// way, and loaded while this one is reduced.
+  /// way, and its elements are asked for before this one is reduced.
   LOOKBACK_DEVICE void reduce_units() {
     unsigned unit = begin(0, draw());
     int k = 0;
@@ -171,7 +171,7 @@ private:
       }
       unit = next;
     }
-    simt::arrive(shared_.full[k % rooms]); // there is no unit
+    simt::arrive(shared_.full[k % rooms]); // no unit is left
   }
   /// Begins to load the k-th unit of the block, which lane 0 has drawn, and returns its id.
   LOOKBACK_DEVICE unsigned begin(int k, unsigned drawn) {
@@ -301,7 +301,7 @@ private:
 
   /// Where this lane's cell begins in a room.
   LOOKBACK_DEVICE int cell() const { return row_ * sizes::row_pitch + column_ * sizes::slot; }
-  /// Element i of this lane's cell. It is read as a word, whatever alignment its type has.
+  /// Element i of this lane's cell. It is read as one word: its type may be aligned to less.
   LOOKBACK_DEVICE item element(int room, int i) const {
     const void *const at = shared_.elements[room] + cell() + i * sizes::line_bytes;
     const std::uint32_t word = *static_cast<const std::uint32_t *>(at);
