@@ -3,7 +3,6 @@
 // all other lines as columns.
 #pragma once
 
-#include <lookback/core/column_pairs.cuh>
 #include <lookback/dispatch/first_of.cuh>
 #include <lookback/dispatch/segmented_call.cuh>
 #include <lookback/strategy/clear_words.cuh>
@@ -15,6 +14,7 @@
 #include <lookback/strategy/short_rows.cuh>
 #include <lookback/strategy/tree_look_back.cuh>
 #include <lookback/strategy/wave.cuh>
+#include <lookback/tile/column_pairs.cuh>
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ namespace detail {
 /// clears the status words. Columns of 4 bytes, and pairs of columns of 2 bytes, are scanned by
 /// warps (strategy/column_warps.cuh) if there are at least `UnitsPerBlock` units for every resident
 /// block. Two columns without gaps, of more than a tile, are scanned as one sequence of pairs
-/// (core/column_pairs.cuh).
+/// (tile/column_pairs.cuh).
 template <class Rows, int Threads, unsigned Section, unsigned Band, unsigned UnitsPerBlock = 2>
 struct column_strategy {
   /// Scans the lines of `own`, a checked_axis(), by `problem`, or, if `storage` is null, writes to

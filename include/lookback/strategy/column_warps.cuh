@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Scans of columns by warps. Elements, accumulators and results have 4 bytes; each may be a pair
-// from two adjacent columns (core/column_pairs.cuh). A unit of work is 32 *cells*, each of them a
+// from two adjacent columns (tile/column_pairs.cuh). A unit of work is 32 *cells*, each of them a
 // row of the tree in one column: a row of 32 adjacent columns, two rows of 16, or four of 8. A lane
 // reduces and scans a cell alone: the network over a row's vectors needs no exchange.
 //
