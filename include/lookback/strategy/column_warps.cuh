@@ -6,15 +6,15 @@
 //
 // A block has two warps and, in shared memory, two rooms, which its units use alternately.
 //
-//   reducing warp   loads a unit into an empty room, reduces its cells, publishes their aggregates,
-//                   and hands over the room: no aggregate waits for a prefix
-//   scanning warp   gathers the prefixes of the cells in a full room, stores the results, and
-//                   releases the room
+//   reducing warp   reduces the cells of a loaded room, publishes their aggregates, and hands over
+//                   the room: no aggregate waits for a prefix
+//   scanning warp   gathers the prefixes of the cells in a full room, stores the results, and loads
+//                   elements of the next unit where those of this one have been read
 //
 // Units have dynamic ids, in the order of strategy/column_units.cuh. A unit waits only for units of
-// smaller ids. These have been drawn, each into an empty room, so their aggregates depend on no
-// room that is to become free. The smallest id that is not published therefore waits for nothing,
-// and every wait ends.
+// smaller ids. These have been drawn by warps that waited for nothing any more, so their aggregates
+// depend on no prefix. The smallest id that is not published therefore waits for nothing, and every
+// wait ends.
 //
 // The unit that completes a tile publishes the tile's aggregate; then it waits for those of the
 // group's earlier tiles and for G, and publishes G . T of the next tile. G of a group is G . T of
@@ -52,7 +52,7 @@ struct column_warp_sizes {
   static constexpr int blocks = 6 * 16 * 1024 / (shape::row_elements * simt::warp_threads * slot);
   struct storage {
     alignas(16) char elements[rooms][unit_bytes];
-    simt::barrier full[rooms], empty[rooms];
+    simt::barrier loaded[rooms], full[rooms];
     unsigned units[rooms];
     uninitialized_array<typename Problem::accumulator, simt::warp_threads> aggregates[rooms];
   };
@@ -119,8 +119,8 @@ public:
 
   LOOKBACK_DEVICE void run() {
     if (simt::thread_index() < rooms) {
+      simt::initialize(shared_.loaded[simt::thread_index()], 2 * simt::warp_threads);
       simt::initialize(shared_.full[simt::thread_index()], simt::warp_threads);
-      simt::initialize(shared_.empty[simt::thread_index()], simt::warp_threads);
     }
     simt::publish_barriers();
     simt::synchronize_block(); // mutant: strip-start
@@ -135,10 +135,6 @@ public:
 private:
   // The k-th unit of the block is in room k % rooms; each use of a room is a phase of its barriers.
   LOOKBACK_DEVICE static unsigned phase(int k) { return static_cast<unsigned>(k / rooms) % 2; }
-  /// Whether the room of unit k is free: never used, or released by the scanning warp.
-  LOOKBACK_DEVICE bool is_empty(int k) const {
-    return k < rooms || simt::has_ended(shared_.empty[k % rooms], phase(k - rooms));
-  }
   LOOKBACK_DEVICE unsigned all() const { return static_cast<unsigned>(layout_.units); }
   /// The id of the next unit, in lane 0.
   LOOKBACK_DEVICE unsigned draw() const { return simt::fetch_increment_of_warp(state_.next_unit); }
@@ -153,65 +149,14 @@ private:
 
   // ---- the reducing warp ------------------------------------------------------------------------
 
-  /// If the next room is already empty, its unit is drawn while this one's elements are on their
-  /// way, and its elements are asked for before this one is reduced.
   LOOKBACK_DEVICE void reduce_units() {
-    unsigned unit = begin(0, draw());
-    int k = 0;
-    for (; unit < all(); ++k) {
-      const bool ahead = simt::all_of_warp(is_empty(k + 1)); // mutant: strip-empty
-      unsigned next = ahead ? draw() : 0;
-      simt::wait_for_copies();
-      simt::synchronize_warp(); // mutant: strip-loaded
-      if (ahead) next = begin(k + 1, next);
-      reduce_unit(unit, k % rooms);
-      if (!ahead) {
-        simt::wait(shared_.empty[(k + 1) % rooms], phase(k + 1 - rooms)); // mutant: strip-read
-        next = begin(k + 1, draw());
-      }
-      unit = next;
+    for (int k = 0;; ++k) {
+      const int room = k % rooms;
+      simt::wait(shared_.loaded[room], phase(k)); // mutant: strip-loaded
+      const unsigned unit = simt::broadcast(shared_.units[room], 0);
+      if (unit >= all()) return;
+      reduce_unit(unit, room);
     }
-    simt::arrive(shared_.full[k % rooms]); // no unit is left
-  }
-  /// Begins to load the k-th unit of the block, which lane 0 has drawn, and returns its id.
-  LOOKBACK_DEVICE unsigned begin(int k, unsigned drawn) {
-    const unsigned unit = simt::broadcast(drawn, 0);
-    if (simt::lane_index() == 0) shared_.units[k % rooms] = unit;
-    if (unit >= all()) return unit;
-    column_step step;
-    const column_unit here = layout_.find<Problem, true>(unit, step);
-    char *const elements = shared_.elements[k % rooms];
-    if (is_full(here) && layout_.whole_vectors)
-      load_vectors(here, elements);
-    else
-      load(here, elements);
-    return unit;
-  }
-  /// Loads a full unit, in vectors of 16 bytes.
-  LOOKBACK_DEVICE void load_vectors(const column_unit &unit, char *elements) const {
-    constexpr int pieces = sizes::line_bytes / 16, // of a line
-        lines = simt::warp_threads / pieces,       // at once
-        times = rows * row_elements / lines;
-    static_assert(row_elements % lines == 0, "a row must have whole sets of lines");
-    const int lane = simt::lane_index();
-    const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
-    auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input) + lane / pieces * line +
-                lane % pieces * (16 / sizes::slot);
-    LOOKBACK_UNROLL
-    for (int k = 0; k < times; ++k, from = from + lines * line) {
-      const int row = k * lines / row_elements, in_row = k * lines % row_elements;
-      simt::copy_vector_async(
-          elements + lane * 16 + row * sizes::row_pitch + in_row * sizes::line_bytes, from);
-    }
-  }
-  /// Loads this lane's cell.
-  LOOKBACK_DEVICE void load(const column_unit &unit, char *elements) const {
-    const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
-    auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input) +
-                row_ * row_elements * line + column_;
-    char *to = elements + cell();
-    for (int i = items_of(unit); i > 0; --i, from = from + line, to += sizes::line_bytes)
-      simt::copy_vector_async<sizes::slot>(to, from);
   }
   /// Reduces a unit: only full rows have aggregates.
   LOOKBACK_DEVICE void reduce_unit(unsigned unit, int room) {
@@ -234,27 +179,110 @@ private:
   // ---- the scanning warp ------------------------------------------------------------------------
 
   LOOKBACK_DEVICE void scan_units() {
+    LOOKBACK_UNROLL
+    for (int room = 0; room < rooms; ++room) {
+      loads_of next = next_loads(room, draw());
+      load_rest(next);
+    }
     for (int k = 0;; ++k) {
       const int room = k % rooms;
-      simt::wait(shared_.full[room], phase(k)); // mutant: strip-full
+      // No room has a unit if this one has none: ids ascend.
       const unsigned unit = simt::broadcast(shared_.units[room], 0);
       if (unit >= all()) return;
+      simt::wait(shared_.full[room], phase(k)); // mutant: strip-full
       column_step step;
       const column_unit here = layout_.find<Problem, true>(unit, step);
       const int items = items_of(here);
       const maybe<T> prefix =
           find_prefix(step, items, shared_.aggregates[room][simt::lane_index()]);
+      loads_of next{};
+      next.drawn = draw(); // not earlier: from now on, other units wait for that one
       if (LOOKBACK_LIKELY(is_full(here)))
-        scan<true>(here, room, items, prefix);
+        scan<true>(here, room, items, prefix, next);
       else
-        scan<false>(here, room, items, prefix);
-      simt::arrive(shared_.empty[room]); // mutant: strip-scanned
+        scan<false>(here, room, items, prefix, next);
+      simt::synchronize_warp(); // mutant: strip-read
+      if (!next.known) next = next_loads(room, next.drawn);
+      load_rest(next);
     }
+  }
+
+  // ---- the next unit of a room ------------------------------------------------------------------
+
+  using source_type = decltype(std::declval<Problem>().input);
+  static constexpr int pieces = sizes::line_bytes / 16, // of a line
+      lines_at_once = simt::warp_threads / pieces,      // for all lanes
+      times = rows * row_elements / lines_at_once, row_times = times / rows;
+  static_assert(row_elements % lines_at_once == 0, "a row must have whole sets of lines");
+  /// What is still to be loaded to a room.
+  struct loads_of {
+    unsigned drawn;   // the unit's id, in lane 0
+    bool known;       // all lanes know the id, and the rest
+    bool in_vectors;  // the unit is full, and its elements are vectors of 16 bytes
+    int room, begun;  // begun: of `times` instructions, in vectors
+    source_type from; // of the next one
+  };
+  LOOKBACK_DEVICE loads_of next_loads(int room, unsigned drawn) {
+    const unsigned unit = simt::broadcast(drawn, 0);
+    simt::synchronize_warp(); // every lane has read the id of this room's unit
+    if (simt::lane_index() == 0) shared_.units[room] = unit;
+    simt::synchronize_warp();
+    loads_of next{unit, true, false, room, 0, problem_.input};
+    if (unit >= all()) return next;
+    column_step step;
+    const column_unit there = layout_.find<Problem, true>(unit, step);
+    next.in_vectors = is_full(there) && layout_.whole_vectors;
+    const int lane = simt::lane_index();
+    const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
+    next.from = problem_.input + static_cast<std::ptrdiff_t>(there.input);
+    next.from = next.in_vectors
+                    ? next.from + lane / pieces * line + lane % pieces * (16 / sizes::slot)
+                    : next.from + row_ * row_elements * line + column_;
+    if (!next.in_vectors) next.begun = -items_of(there);
+    return next;
+  }
+  /// The first vector whose lines are loaded again. The atomic that draws an id takes as long as a
+  /// few vectors.
+  static constexpr int loads_from = vectors / 4;
+  /// Sets of lines that are loaded before vector `v` is read: at twice its speed, but not before
+  /// they have been read.
+  LOOKBACK_DEVICE static constexpr int loaded_before(int v) {
+    const int read = v * E / lines_at_once, twice = 2 * (v - loads_from) * E / lines_at_once;
+    return read < twice ? read : twice;
+  }
+  /// Loads sets `begin` to `end` of lines, in vectors, of each row.
+  LOOKBACK_DEVICE void load_lines(loads_of &next, int begin, int end) const {
+    const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
+    char *const to = shared_.elements[next.room] + simt::lane_index() * 16;
+    LOOKBACK_UNROLL
+    for (int i = begin; i < end; ++i, next.from = next.from + lines_at_once * line) {
+      LOOKBACK_UNROLL
+      for (int row = 0; row < rows; ++row)
+        simt::copy_vector_async(to + row * sizes::row_pitch + i * lines_at_once * sizes::line_bytes,
+                                next.from + row * row_elements * line);
+    }
+    next.begun = end;
+  }
+  /// Loads the rest, and hands over the room when all has come.
+  LOOKBACK_DEVICE void load_rest(loads_of &next) const {
+    if (next.in_vectors) {
+      LOOKBACK_ROLLED
+      for (int i = next.begun; i < row_times; ++i) load_lines(next, i, i + 1);
+    } else {
+      const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
+      char *to = shared_.elements[next.room] + cell();
+      LOOKBACK_ROLLED
+      for (int i = -next.begun; i > 0; --i, next.from = next.from + line, to += sizes::line_bytes)
+        simt::copy_vector_async<sizes::slot>(to, next.from);
+    }
+    simt::arrive_when_copied(shared_.loaded[next.room]);
+    simt::arrive(shared_.loaded[next.room]); // the unit's id
   }
 
   /// Stores the results.
   template <bool Full>
-  LOOKBACK_DEVICE void scan(const column_unit &here, int room, int items, const maybe<T> &prefix) {
+  LOOKBACK_DEVICE void scan(const column_unit &here, int room, int items, const maybe<T> &prefix,
+                            loads_of &next) {
     constexpr int at_once = E >= 8 ? 1 : 8 / E, batch = at_once * E; // vectors, elements
     const auto line = static_cast<std::ptrdiff_t>(layout_.output.line);
     // A store reads its address late, so the next ones have addresses in other registers.
@@ -271,6 +299,11 @@ private:
       LOOKBACK_UNROLL
       for (int i = 0; i < batch; ++i)
         if (Full || first * E + i < items) construct(own[i], element(room, first * E + i));
+      if (Full && first == loads_from) next = next_loads(room, next.drawn);
+      if (Full && first >= loads_from && next.in_vectors) {
+        simt::synchronize_warp(); // mutant: strip-ahead
+        load_lines(next, loaded_before(first), loaded_before(first + at_once));
+      }
       [[maybe_unused]] std::uint32_t words[8];
       constexpr bool in_words = Full && batch == 8;
       LOOKBACK_UNROLL
