@@ -574,8 +574,6 @@ mutation("sums of earlier rows left out" VALUE sums-above "all + sums[i].through
 mutation("the last head of another lane" DELETE sums-newest)
 mutation("sums of earlier items of the vector left out" REPLACE sums-in "before + " "")
 mutation("the sum of the last run from the beginning" VALUE sums-last "through - newest" "through")
-mutation("a row with one beginning skipped" VALUE sums-skip "kept_[i].heads().bits() != 0"
-         "kept_[i].heads().bits() > 1")
 mutation("keys overwritten that another lane has not read" DELETE beginnings-reuse)
 mutation("the last key of the share overwritten" CODE room-last " - 1" "")
 mutation("runs stored before every lane has put its own" DELETE beginnings-results)
