@@ -7,7 +7,8 @@
 // A block has two warps and, in shared memory, two rooms, which its units use alternately.
 //
 //   reducing warp   loads a unit into an empty room, reduces its cells, publishes their aggregates,
-//                   and hands over the room: no aggregate waits for a prefix
+//                   and hands over the room: while a unit waits for its prefixes, the next one is
+//                   reduced
 //   scanning warp   gathers the prefixes of the cells in a full room, stores the results, and
 //                   releases the room
 //
