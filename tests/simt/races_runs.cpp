@@ -20,4 +20,8 @@ TEST_CASE("sums of runs, gathered in the first pass") {
   test::sum_runs<std::uint32_t, std::int32_t>(
       16, 4, test::by_pipeline<test::look_ahead_by<5, 2, 3, 8, 2, 2, 2, 1>>{});
 }
+TEST_CASE("sums of runs whose values have a ring of their own") {
+  test::sum_runs<std::uint32_t, std::int32_t>(
+      40, 4, test::by_pipeline<test::look_ahead_by<5, 2, 3, 8, 2, 2, 2, 1, false, 2>>{});
+}
 TEST_CASE("three parts") { test::part_in_three<std::uint32_t>(20, 2, test::by_tiles<8>{}); }

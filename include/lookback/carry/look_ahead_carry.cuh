@@ -74,8 +74,8 @@ inline constexpr bool has_short_kernels =
 /// `all_again`, look-ahead warps that wait read all aggregates again, not only those that were not
 /// ready.
 ///
-/// With `second_stages`, the second array of a tile has a shorter ring of its own, whose stage is
-/// free as soon as the tile has been reduced.
+/// With `apart_stages`, one array of a tile has a shorter ring of its own, whose stage is free as
+/// soon as the tile has been reduced.
 ///
 /// Where no bulk copies fetch the tiles (before sm_90, of structs, and of items that are not bytes
 /// in memory), `loading_warps` warps load them: `loading_teams` teams, each of which loads every
@@ -85,7 +85,7 @@ struct look_ahead_tuning {
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
                                                loads_at_once = 16, scanning_teams = 1;
   bool short_code = false, all_again = false;
-  int second_stages = 0, group_warps = 0;
+  int apart_stages = 0, group_warps = 0;
   constexpr int first_group_warp() const { return 2 + look_ahead_warps; }
   constexpr int first_scanning_warp() const { return first_group_warp() + group_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }

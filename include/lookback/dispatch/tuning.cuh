@@ -155,11 +155,11 @@ struct tuned_on_h200 {
                                        sizeof(typename Problem::accumulator) <= 16 ? 6 : 4};
   };
 
-  /// Bytes of a tile's second array, if it may have a ring of its own.
+  /// Bytes of the array of a tile that may have a ring of its own.
   template <class Problem, bool MaySplit>
-  static constexpr int second_of() {
+  static constexpr int apart_of() {
     if constexpr (MaySplit)
-      return staged_tile<Problem, 8, true, true>::second_bytes;
+      return staged_tile<Problem, 8, true, array_apart<Problem>>::apart_bytes;
     else
       return 0;
   }
@@ -284,6 +284,13 @@ struct tuned_on_h200 {
   ///   memcpy              811          715
   ///   second pass         899          765
   ///   first pass          875          728
+  /// Sums of runs whose values have a ring of their own, and with it a greater depth; shares of a
+  /// copy's speed (H200, 2^28 i32, runs of one length):
+  ///                             1     2     3     7     1000
+  ///   one ring, depth 4        .78   .78   .79   .80   .88
+  ///   two rings, depth 6       .68   .62   .99   .99   1.02
+  ///   two rings, depth 8       .66   .60   .94   .94   .97
+  /// (There is no room for the beginnings of runs of 1 and 2: their values are read twice.)
   /// Sums of integers by key (tile/keyed_sums.cuh), 2^28, share of a copy's speed (H200):
   ///                                                  runs of 7   of 1000
   ///   pairs of a segmented network                       .92        .92
@@ -313,11 +320,13 @@ struct tuned_on_h200 {
     static constexpr bool structs = blocks_structs<Problem>::value;
     static constexpr bool loads = !can_stage<Problem>, in_bulk = Bulk && !loads && !structs;
     static constexpr int tile = Problem::shape::tile_elements;
-    // Sums of integers by key read the keys in the first pass only, so these have a shorter ring.
-    static constexpr bool keeps_heads = in_bulk && adds_by_key<Problem> && sizeof(T) <= 8;
-    static constexpr int second = second_of<Problem, keeps_heads>(), seconds_at_most = 4,
-                         seconds = seconds_at_most * second;
-    static constexpr bool splits = seconds > 0 && seconds <= shared_bytes / 3;
+    // Only the first pass reads the keys of sums of integers by key, and the values of runs that it
+    // gathers: these have a shorter ring.
+    static constexpr bool may_split =
+        in_bulk && array_apart<Problem> != no_array && sizeof(lane_state<Problem>) <= 8;
+    static constexpr int apart = apart_of<Problem, may_split>(), apart_stages = 4,
+                         apart_ring = apart_stages * apart;
+    static constexpr bool splits = apart_ring > 0 && apart_ring <= shared_bytes / 3;
     static constexpr int stage = ahead_source<Problem, 8, splits>::bytes;
     // Bytes that a tile reads and writes, relative to a tile of 4-byte elements. Numbers of tiles
     // were measured for those; tiles_for() scales them so that they stand for the same time.
@@ -327,7 +336,7 @@ struct tuned_on_h200 {
                            typename output_value<typename Problem::output_type, stored>::type,
                            stored>;
     static constexpr double traffic =
-        (stage + (splits ? second : 0) + tile * sizeof(written)) / 32768.0;
+        (stage + (splits ? apart : 0) + tile * sizeof(written)) / 32768.0;
     static constexpr int tiles_for(double tiles) { return static_cast<int>(tiles / traffic + 0.5); }
     static constexpr bool swift = traffic < 0.8; // two look-ahead warps would fall behind
     static constexpr bool blocked = adds_blocked<Problem>;
@@ -341,7 +350,7 @@ struct tuned_on_h200 {
                                                                                 : 7;
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
     static constexpr int fit = // 3 KB are left for barriers and alignment
-        (shared_bytes - 3 * 1024 - (splits ? seconds : 0)) /
+        (shared_bytes - 3 * 1024 - (splits ? apart_ring : 0)) /
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     // Where warps load, fewer stages, so that the L1 cache has room for loads in flight.
     static constexpr int wanted_stages = tiles_for(loads ? 10 : splits ? 14 : 12);
@@ -384,7 +393,7 @@ struct tuned_on_h200 {
                                                       : 4;
     static constexpr int depth_at_most = stages - spare;
     static constexpr int wanted = structs                  ? stages - 3
-                                  : splits                 ? 8
+                                  : splits                 ? placing ? 6 : 8
                                   : loads && sizeof(T) > 4 ? 5
                                                            : tiles_for(wanted_depth);
     static constexpr int depth =
@@ -408,7 +417,7 @@ struct tuned_on_h200 {
                                              scanning_teams,
                                              has_short_kernels<Problem>,
                                              lengths,
-                                             splits ? seconds_at_most : 0,
+                                             splits ? apart_stages : 0,
                                              reads_groups<Problem> ? 1 : 0};
   };
 

@@ -50,17 +50,18 @@ namespace detail {
 template <class Problem, int Warps, bool Splits>
 using ahead_source = std::conditional_t<
     blocks_structs<Problem>::value, padded_tile<Problem, Warps>,
-    std::conditional_t<can_stage<Problem>, staged_tile<Problem, Warps, true, Splits>,
+    std::conditional_t<can_stage<Problem>,
+                       staged_tile<Problem, Warps, true, Splits ? array_apart<Problem> : no_array>,
                        item_tile<Problem, Warps>>>;
 template <class Problem, class Tuning>
 using look_ahead_source =
-    ahead_source<Problem, Tuning::value.loading_team_warps(), (Tuning::value.second_stages > 0)>;
+    ahead_source<Problem, Tuning::value.loading_team_warps(), (Tuning::value.apart_stages > 0)>;
 
-/// The ring of stages, and that of second arrays, if they have one.
-template <class Source, int Stages, int SecondStages>
+/// The ring of stages, and that of the arrays apart, if there are any.
+template <class Source, int Stages, int ApartStages>
 struct stage_rings {
   alignas(128) unsigned char tiles[Stages][Source::bytes];
-  alignas(128) unsigned char seconds[SecondStages][Source::second_bytes];
+  alignas(128) unsigned char apart[ApartStages][Source::apart_bytes];
 };
 template <class Source, int Stages>
 struct stage_rings<Source, Stages, 0> {
@@ -71,7 +72,7 @@ struct stage_rings<Source, Stages, 0> {
 /// is done for the tile in its stage.
 template <class Problem, class Tuning>
 struct look_ahead_storage : stage_rings<look_ahead_source<Problem, Tuning>, Tuning::value.stages,
-                                        Tuning::value.second_stages> {
+                                        Tuning::value.apart_stages> {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   static constexpr int stages = Tuning::value.stages;
@@ -160,8 +161,8 @@ class look_ahead_scan {
   static constexpr int warps = tuning.warps(), first_group_warp = tuning.first_group_warp(),
                        first_scanning_warp = tuning.first_scanning_warp();
   static constexpr bool in_bulk = tuning.in_bulk();
-  static constexpr int second_stages = tuning.second_stages;
-  static constexpr bool splits = second_stages > 0;
+  static constexpr int apart_stages = tuning.apart_stages;
+  static constexpr bool splits = apart_stages > 0;
   static constexpr int first_loading_warp = tuning.first_loading_warp();
   static constexpr int loading_teams = tuning.loading_teams,
                        loading_warps = tuning.loading_team_warps(); // of a team
@@ -188,9 +189,9 @@ class look_ahead_scan {
   static_assert(!structs || !in_bulk, "structs come from loading warps");
   static_assert(tuning.group_warps == (reads_groups<Problem> ? 1 : 0),
                 "aggregates of groups that are read must be published, by one warp");
-  static_assert(!splits || (in_bulk && adds_by_key<Problem> && second_stages < stages &&
-                            storage::first_copies <= second_stages),
-                "only keys of integers may have a shorter ring, and only beside bulk copies");
+  static_assert(!splits || (in_bulk && array_apart<Problem> != no_array && apart_stages < stages &&
+                            storage::first_copies <= apart_stages),
+                "only arrays that one pass reads may have a shorter ring, beside bulk copies");
   static_assert(loading_teams <= stages, "every loading team needs a stage of its own");
   static_assert(tuning.look_ahead_warps <= stages,
                 "every look-ahead warp needs a stage of its own");
@@ -284,10 +285,10 @@ private:
       }
       if (next.i >= stages) simt::wait(shared_.scanned[stage], next.at.phase ^ 1); // mutant: ring
       if constexpr (splits) {
-        auto before = next.at; // the tile whose keys were where this tile's go
-        before.advance(-second_stages);
-        if (next.i >= second_stages)
-          simt::wait(shared_.reduced[before.stage], before.phase); // mutant: second-ring
+        auto before = next.at; // the tile whose array was where this tile's goes
+        before.advance(-apart_stages);
+        if (next.i >= apart_stages)
+          simt::wait(shared_.reduced[before.stage], before.phase); // mutant: apart-ring
       }
       const auto &source = source_of(next.i, stage);
       source.fill(shared_.tiles[stage], tile, valid_of(tile).of_tile, bulk, shared_.copied[stage],
@@ -392,7 +393,7 @@ private:
   LOOKBACK_DEVICE decltype(auto) source_of([[maybe_unused]] int i,
                                            [[maybe_unused]] int stage) const {
     if constexpr (splits)
-      return source_.with_second(shared_.seconds[i % second_stages], shared_.tiles[stage]);
+      return source_.with_apart(shared_.apart[i % apart_stages], shared_.tiles[stage]);
     else
       return (source_);
   }
@@ -439,12 +440,15 @@ private:
       const early_items<std::decay_t<decltype(own)>> early(own);
       const bool arrives = lane == shape::row_vectors - 1;  // the lane that writes the aggregates
       reduce_rows(own, vectors, aggregates, op_, exchange); // mutant: row-aggregates
+      // Values in a room apart are read for the last time.
+      constexpr bool gathers_first = splits && places_runs<Problem>; // mutant: gathers-first
+      if constexpr (gathers_first) gather_results(own, vectors, early);
       // The first lane has read the key before the warp's rows, which the warp of that key may
       // overwrite with results. Sums by key: other lanes have written aggregates.
       if constexpr (selects<Problem> || places_runs<Problem> || adds_by_key<Problem>)
         simt::synchronize_warp();                           // mutant: share-arrive
       if (arrives) simt::arrive(shared_.reduced[at.stage]); // mutant: reduced-arrive
-      gather_results(own, vectors, early);
+      if constexpr (!gathers_first) gather_results(own, vectors, early);
     }
   }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <lookback/tile/runs_tile.cuh>
+#include <lookback/tile/vector_loads.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -138,6 +139,164 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows,
                   run_prefix<T>{static_cast<T>(open), starts[Count]});
 }
 
+/// The values of a lane's vector, copied before a beginning is stored: the compiler cannot move
+/// loads across those stores, and would load the values one by one.
+template <class T, int E>
+class lane_values {
+public:
+  template <class Vector>
+  LOOKBACK_DEVICE explicit lane_values(const Vector &vector) {
+    LOOKBACK_UNROLL
+    for (int k = 0; k < E; ++k) values_[k] = vector.value_of(k);
+  }
+  LOOKBACK_DEVICE T value_of(int k) const { return values_[k]; }
+
+private:
+  T values_[E];
+};
+/// Calls take(k, before) for every head of a lane's vector, with the sum before it. `before`: that
+/// before the vector.
+template <int E, class Vector, class Sum, class Take>
+LOOKBACK_DEVICE void for_heads(const Vector &vector, unsigned heads, Sum before, Take take) {
+  LOOKBACK_UNROLL
+  for (int k = 0; k < E; ++k) {
+    if ((heads >> k & 1) != 0) take(k, before);
+    if (k + 1 < E)
+      before = static_cast<Sum>(before + static_cast<Sum>(vector.value_of(k))); // mutant: sums-in
+  }
+}
+
+/// The lane's elements of a row after the first pass, which has freed the room of their values:
+/// these are read from memory again.
+template <class Rows>
+class elements_again : public decltype(std::declval<const Rows &>().read(0, 0)) {
+  using staged = decltype(std::declval<const Rows &>().read(0, 0));
+
+public:
+  LOOKBACK_DEVICE elements_again(const Rows &rows, int i)
+      : staged(rows.read(i, rows.lane_items(i))) {
+    load_lane(rows.problem.input.values() + rows.lane_item(i), Rows::aligned, rows.lane_items(i),
+              values_);
+  }
+  LOOKBACK_DEVICE auto value_of(int k) const {
+    return static_cast<decltype(staged::value_of(k))>(values_.get(k));
+  }
+
+private:
+  lane_vector<typename Rows::source_type::first_type, Rows::shape::vector_elements> values_;
+};
+
+/// The results of a share in which too many runs begin to be gathered, and whose values are no
+/// longer in shared memory. The second pass computes everything again, row by row: so where
+/// beginnings are gathered, which is the rule, lanes remember only the last row of a tile.
+template <class Rows, class T>
+class rows_again : rows_of_runs<Rows> {
+  using base = rows_of_runs<Rows>;
+  using base::count, base::E, base::keys;
+  using key = typename base::template element<keys>;
+  using sum = unsigned_sum<T>;
+  using shape = typename Rows::shape;
+
+public:
+  LOOKBACK_DEVICE rows_again(const Rows &rows, void *place) : rows_(rows), place_(place) {}
+
+  /// Stores the results of all runs that begin in the share; the first of them has rank `rank`.
+  /// `newest`: the sum of the share before the run that is open where it begins. Returns the sum
+  /// before the last run. `Bytes`: of the first row's keys, at `place`, through which results pass
+  /// once the row has been read.
+  template <unsigned Bytes>
+  LOOKBACK_DEVICE sum store(std::uint64_t rank, sum newest) const {
+    uninitialized_array<elements_again<Rows>, count> read;
+    LOOKBACK_UNROLL
+    for (int i = 0; i < count; ++i) construct(read[i], elements_again<Rows>(rows_, i));
+    key left = read[0].key_before();
+    sum all = 0; // of the rows so far
+    LOOKBACK_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const int items = rows_.lane_items(i);
+      const bool first = i == 0 && rows_.lane == 0 && read[0].begins_all();
+      const unsigned heads = read[i].heads(items, left, first);
+      lane_sums<sum> sums[1] = {sums_of<E, false, sum>(read[i], heads, items)};
+      scan_sums<E, false>(sums, rows_.lane);
+      unsigned before[1], starts[2];
+      row_counts<1, shape::row_elements> counts;
+      counts.set(0, simt::count_bits(heads));
+      counts.scan(rows_.lane, before, starts);
+      const auto own = static_cast<sum>(all + sums[0].through - sums[0].all); // mutant: again-above
+      newest = store_row<Bytes>(read[i], {heads, before[0], starts[1], own}, rank, newest);
+      rank += starts[1]; // mutant: again-rank
+      all = static_cast<sum>(all + simt::broadcast(sums[0].through, simt::warp_threads - 1));
+    }
+    return newest;
+  }
+
+private:
+  /// The runs that begin in a row: `heads` in the lane's vector, `before` before that, `all` of
+  /// them. `sums`: the sum of the share before the vector.
+  struct row_runs {
+    unsigned heads, before, all;
+    sum sums;
+  };
+  /// Stores the results of these runs: first the sums, then the keys.
+  template <unsigned Bytes>
+  LOOKBACK_DEVICE sum store_row(const elements_again<Rows> &vector, const row_runs &runs,
+                                std::uint64_t rank, sum newest) const {
+    lane_vector<key, E> firsts;
+    LOOKBACK_UNROLL
+    for (int k = 0; k < E; ++k) firsts.set(k, vector.key_of(k));
+    const auto &output = rows_.problem.sink.output;
+    const auto to = static_cast<std::ptrdiff_t>(rank);
+    in_rounds<Bytes / sizeof(sum), sum>(
+        runs,
+        [&](auto take) {
+          for_heads<E>(vector, runs.heads, runs.sums, [&](int, sum before) { take(before); });
+        },
+        [&](const sum *place, unsigned from, unsigned some) {
+          LOOKBACK_ROLLED
+          for (unsigned j = static_cast<unsigned>(rows_.lane); j < some; j += simt::warp_threads) {
+            // No run is before the first of all.
+            const sum previous = j > 0 ? place[j - 1] : newest;
+            if (to + from + j > 0) // mutant: again-first
+              output.lasts()[to + from + j - 1] = static_cast<T>(place[j] - previous);
+          }
+          newest = place[some - 1];
+        });
+    in_rounds<Bytes / sizeof(key), key>(
+        runs,
+        [&](auto take) {
+          for_heads<E>(vector, runs.heads, sum{}, [&](int k, sum) { take(firsts.get(k)); });
+        },
+        [&](const key *place, unsigned from, unsigned some) {
+          LOOKBACK_ROLLED
+          for (unsigned j = static_cast<unsigned>(rows_.lane); j < some; j += simt::warp_threads)
+            output.firsts()[to + from + j] = place[j];
+        });
+    return newest;
+  }
+  /// Calls store(place, from, some) when lanes have put `some` of a row's values X into their
+  /// places, from that of run `from` on: at most `Most` at once. each(take) calls take(x) for the
+  /// lane's values in turn.
+  template <unsigned Most, class X, class Each, class Store>
+  LOOKBACK_DEVICE void in_rounds(const row_runs &runs, Each each, Store store) const {
+    static_assert(Most > 0, "there must be room for a value");
+    auto *const place = static_cast<X *>(place_);
+    LOOKBACK_ROLLED
+    for (unsigned from = 0; from < runs.all; from += Most) {
+      simt::synchronize_warp(); // every lane has read what is there // mutant: again-reuse
+      unsigned at = runs.before - from;
+      each([&](const X &x) {
+        if (at < Most) construct(place[at], x);
+        ++at;
+      });
+      simt::synchronize_warp(); // mutant: again-results
+      store(place, from, runs.all - from < Most ? runs.all - from : Most);
+    }
+  }
+
+  const Rows &rows_;
+  void *const place_;
+};
+
 /// The results of the rows of a warp.
 template <class Rows, class Kept, class T>
 class placed_sums : rows_of_runs<Rows> {
@@ -151,6 +310,8 @@ public:
   using key = typename base::template element<keys>;
 
 private:
+  static constexpr bool ones = sums_ones<typename Rows::problem_type::input_type>,
+                        splits = Rows::source_type::splits;
   static constexpr bool even = sizeof(key) == sizeof(sum);
   static constexpr std::size_t pair_alignment = // so that one access has all of an even pair
       even                          ? 2 * sizeof(sum)
@@ -162,14 +323,18 @@ private:
     key first;
     sum before;
   };
-  /// Beginnings for which there is room in the place of the keys. The last key stays: the warp of
-  /// the next rows reads it.
+  /// Bytes of the share's keys that stay: the warp of the next rows reads the last key, and if rows
+  /// are not aligned, the warps beside this one read whole units of 16 bytes.
+  static constexpr unsigned unit = 16, stays = Rows::aligned ? sizeof(key) : 2 * unit,
+                            row_bytes = shape::row_elements * sizeof(key);
+  /// Beginnings for which there is room in the place of the others.
   static constexpr unsigned room_items =
-      (count * shape::row_elements - 1) * sizeof(key) / sizeof(beginning); // mutant: room-last
+      (count * row_bytes - stays) / sizeof(beginning); // mutant: room-last
 
   /// Whether beginnings are gathered in the first pass: the second is then soon done with a tile
   /// whose prefix it has waited for. (The keys of more rows would take too many registers there.)
   static constexpr bool early = count <= 4;
+  static_assert(early || !splits, "the second pass cannot gather values");
 
 public:
   LOOKBACK_DEVICE placed_sums(const Rows &rows, const kept_type &kept)
@@ -202,18 +367,32 @@ public:
 
 private:
   LOOKBACK_DEVICE sum store_all(std::uint64_t before, sum newest) const {
-    if (!Rows::aligned) return one_by_one(before, newest);
-    if (!LOOKBACK_LIKELY(has_room())) return in_rounds(before, newest);
+    if (!gathers) return one_by_one(before, newest);
+    if (!LOOKBACK_LIKELY(has_room())) {
+      if constexpr (splits)
+        return rows_again<Rows, T>(rows_, room()).template store<again_bytes>(before, newest);
+      else
+        return in_rounds(before, newest);
+    }
     if (!early) gather();
     return store_gathered(before, begun_, newest);
   }
-  /// Rows that are not aligned share 16 bytes with those of other warps, so their keys cannot be
-  /// replaced.
-  LOOKBACK_DEVICE bool has_room() const { return Rows::aligned && begun_ <= room_items; }
+  /// Rows that are not aligned are gathered only if their values are apart: more code would take
+  /// registers from that for the others. (Lengths of aligned runs of 7, without that code and with
+  /// it: 376, 646 us, H200, 2^28 i32.)
+  static constexpr bool gathers = Rows::aligned || splits;
+  LOOKBACK_DEVICE bool has_room() const { return gathers && begun_ <= room_items; }
   LOOKBACK_DEVICE beginning *room() const {
-    return reinterpret_cast<beginning *>(
-        rows_.source.template row_of<true, keys>(rows_.stage, rows_.first_row));
+    auto *const row = reinterpret_cast<unsigned char *>(
+        rows_.source.template row_of<Rows::aligned, keys>(rows_.stage, rows_.first_row));
+    if constexpr (Rows::aligned) return reinterpret_cast<beginning *>(row);
+    const auto at = static_cast<unsigned>(row - rows_.stage);
+    return reinterpret_cast<beginning *>(rows_.stage +
+                                         (at + unit - 1) / unit * unit); // mutant: room-first
   }
+  /// Bytes of the first row's keys that may be overwritten, from room() on.
+  static constexpr unsigned again_bytes =
+      row_bytes - (Rows::aligned && count > 1 ? 0 : stays); // mutant: again-bytes
   /// Gathers the beginnings of all runs in the place of the warp's keys, so that each is beside the
   /// one before it.
   LOOKBACK_DEVICE void gather() const {
@@ -221,31 +400,12 @@ private:
     read_keys(rows_, firsts);
     put<true>(firsts, 0);
   }
-  /// The values of a lane's vector, copied before a beginning is stored: the compiler cannot move
-  /// loads across those stores, and would load the values one by one.
-  class lane_values {
-  public:
-    template <class Vector>
-    LOOKBACK_DEVICE explicit lane_values(const Vector &vector) {
-      LOOKBACK_UNROLL
-      for (int k = 0; k < E; ++k) values_[k] = vector.value_of(k);
-    }
-    LOOKBACK_DEVICE T value_of(int k) const { return values_[k]; }
-
-  private:
-    T values_[E];
-  };
-  /// Calls take(k, before) for every head of a lane's vector, with the sum of the share before it.
+  /// Calls take(k, before) for every head of a lane's vector of row i, with the sum of the share
+  /// before it.
   template <class Vector, class Take>
   LOOKBACK_DEVICE void for_heads(const Vector &vector, int i, Take take) const {
-    const unsigned heads = kept_[i].heads().bits();
-    sum before = kept_[i].before(i * shape::row_elements + rows_.lane * E);
-    LOOKBACK_UNROLL
-    for (int k = 0; k < E; ++k) {
-      if ((heads >> k & 1) != 0) take(k, before);
-      if (k + 1 < E)
-        before = static_cast<sum>(before + static_cast<sum>(vector.value_of(k))); // mutant: sums-in
-    }
+    detail::for_heads<E>(vector, kept_[i].heads().bits(),
+                         kept_[i].before(i * shape::row_elements + rows_.lane * E), take);
   }
   /// Stores the key of the run of rank `rank`, and the sum of the run before it.
   LOOKBACK_DEVICE void store(std::uint64_t rank, const key &first, sum of_previous) const {
@@ -254,24 +414,27 @@ private:
     output.firsts()[at] = first;
     if (rank > 0) output.lasts()[at - 1] = static_cast<T>(of_previous); // mutant: sums-first
   }
-  /// The lane of the last item of all stores the sum of the last run. `newest`: the sum of the
-  /// share before that run.
+  /// If the share has the last item of all, stores the sum of the last run. `newest`: the sum of
+  /// the share before that run.
   LOOKBACK_DEVICE void store_last(std::uint64_t before, sum newest) const {
     const int last = rows_.last_of_all();
-    if (last < 0) return;
-    LOOKBACK_UNROLL
-    for (int i = 0; i < count; ++i) {
-      const int item = i * shape::row_elements + rows_.lane * E, items = last + 1 - item;
-      if (items <= 0 || items > E) continue;
-      const auto vector = rows_.read(i, items);
-      sum through = kept_[i].before(item);
-      LOOKBACK_UNROLL
-      for (int k = 0; k < E; ++k)
-        if (k < items) through = static_cast<sum>(through + static_cast<sum>(vector.value_of(k)));
-      const auto run = static_cast<std::ptrdiff_t>(before + begun_) - 1;
-      rows_.problem.sink.output.lasts()[run] =
-          static_cast<T>(through - newest); // mutant: sums-last
-    }
+    // No item of the share is behind the vector of this lane in the last row.
+    if (last < 0 || rows_.lane != simt::warp_threads - 1) return;
+    const auto run = static_cast<std::ptrdiff_t>(before + begun_) - 1;
+    const auto through = ones ? static_cast<sum>(last + 1) : through_share();
+    rows_.problem.sink.output.lasts()[run] = static_cast<T>(through - newest); // mutant: sums-last
+  }
+  /// The sum of the share, for its last lane.
+  LOOKBACK_DEVICE sum through_share() const {
+    const int items = rows_.lane_items(count - 1);
+    const auto through = [&](const auto &vector) {
+      const sum own = sums_of<E, ones, sum>(vector, 0, items).all;
+      return static_cast<sum>(kept_[count - 1].before(0) + own);
+    };
+    if constexpr (splits)
+      return through(elements_again<Rows>(rows_, count - 1));
+    else
+      return through(rows_.read(count - 1, items));
   }
 
   /// Puts the beginnings of the runs from `from` on for which there is room into their places.
@@ -279,15 +442,15 @@ private:
   template <bool All>
   LOOKBACK_DEVICE void put(const lane_vector<key, E> (&firsts)[count], unsigned from) const {
     simt::synchronize_warp(); // every lane has read what is there // mutant: beginnings-reuse
-    const auto read = [&](int i) { return lane_values(rows_.read(i, rows_.lane_items(i))); };
-    uninitialized_array<lane_values, count> values;
+    const auto read = [&](int i) { return lane_values<T, E>(rows_.read(i, rows_.lane_items(i))); };
+    uninitialized_array<lane_values<T, E>, count> values;
     LOOKBACK_UNROLL
     for (int i = 0; i < count && All; ++i) construct(values[i], read(i));
     LOOKBACK_UNROLL
     for (int i = 0; i < count; ++i) {
       // Where runs are long, most rows have no beginning. (Shares of a copy's speed without this
       // and with it, H200, 2^28 i32, runs of 1000: lengths 0.83, 0.85; sums by key 0.89, 0.87.)
-      if constexpr (sums_ones<typename Rows::problem_type::input_type>)
+      if constexpr (ones)
         if (simt::ballot(kept_[i].heads().bits() != 0) == 0) continue;
       if (!All) construct(values[i], read(i)); // one row at a time, for fewer registers
       unsigned rank = kept_[i].heads().before() - from;

@@ -23,6 +23,16 @@ template <class Problem>
 inline constexpr bool subtracts_sums = places_runs<Problem>
     &&adds_integers_of_runs<typename Problem::input_type, decltype(Problem::op)>;
 
+/// The array of a problem that only the first pass over a tile reads: the keys of sums by key; the
+/// values of sums of runs, as a rule (tile/run_sums.cuh).
+template <class Problem>
+constexpr int find_array_apart() {
+  if (adds_by_key<Problem>) return 1;
+  return subtracts_sums<Problem> && staged_arrays<Problem> == 2 ? 0 : no_array;
+}
+template <class Problem>
+inline constexpr int array_apart = find_array_apart<Problem>();
+
 /// What a lane remembers of a row between the two passes: V(lane), which is the reduction of the
 /// values of the last run and the number of runs that begin in the row up to its last element, and
 /// the sides of its elements.

@@ -22,12 +22,16 @@ template <class Problem>
 inline constexpr bool writes_stage =
     adds_blocked<Problem> || results_pass_stage<Problem> || selects<Problem>;
 
+/// Stands for an array that does not exist.
+inline constexpr int no_array = -1;
+
 /// The bytes of a tile's arrays, one array after the other. Each keeps its address modulo 16, as
 /// bulk copies require. Neighbouring bytes up to the next multiple of 16 are copied with them, and
 /// so are the elements before and behind the tile where an element depends on its neighbours.
 /// Memory that is scanned from its end keeps its order here, so that the last row comes first.
-/// `Splits`: the second array is in a room of its own (with_second()), which the first pass frees.
-template <class Problem, int Warps, bool Shifts, bool Splits = false>
+/// Array `Apart`, if there is one, is in a room of its own (with_apart()), which the first pass
+/// frees.
+template <class Problem, int Warps, bool Shifts, int Apart = no_array>
 class staged_tile {
   using input = typename Problem::input_type;
   using staged = staged_input<input>;
@@ -74,9 +78,10 @@ public:
   /// Whether a warp needs only its own rows, and these share no 16-byte unit with those of others
   /// if the arrays are aligned.
   static constexpr bool own_rows = !staged::reads_before && !staged::reads_after && !from_end;
-  static constexpr unsigned bytes =
-      staged::arrays == 1 || Splits ? room<0> : room<0> + room<staged::arrays - 1>;
-  static constexpr unsigned second_bytes = Splits ? room<staged::arrays - 1> : 0;
+  static constexpr bool splits = Apart != no_array;
+  static constexpr unsigned apart_bytes = !splits ? 0 : Apart == 0 ? room<0> : room<arrays - 1>;
+  static constexpr unsigned all_bytes = arrays == 1 ? room<0> : room<0> + room<arrays - 1>,
+                            bytes = all_bytes - apart_bytes;
   static constexpr unsigned alignment = granule;
   using elements = typename staged::template vector<E, Shifts>;
 
@@ -86,12 +91,12 @@ public:
     if constexpr (arrays == 2) skip_[1] = skip_of<1>();
   }
 
-  /// The same tile, whose second array is in the room `second`, behind the first one's, `stage`.
-  LOOKBACK_DEVICE staged_tile with_second(const unsigned char *second,
-                                          const unsigned char *stage) const {
-    static_assert(Splits, "the second array must have a room of its own");
+  /// The same tile, whose array apart is in the room `apart`, behind the other one's, `stage`.
+  LOOKBACK_DEVICE staged_tile with_apart(const unsigned char *apart,
+                                         const unsigned char *stage) const {
+    static_assert(splits, "an array must have a room of its own");
     staged_tile tile = *this;
-    tile.second_ = static_cast<unsigned>(second - stage);
+    tile.apart_ = static_cast<unsigned>(apart - stage);
     return tile;
   }
 
@@ -222,7 +227,7 @@ private:
   /// Offset of the room of array A in the stage.
   template <int A>
   LOOKBACK_DEVICE unsigned before() const {
-    return A == 0 ? 0 : Splits ? second_ : room<0>;
+    return A == Apart ? apart_ : A == 0 || splits ? 0 : room<0>;
   }
   /// Offset of row `row` of array A in the stage.
   template <int A, bool KnownAligned = false>
@@ -377,7 +382,7 @@ private:
   const input &input_;
   const std::uint64_t n_;
   unsigned skip_[arrays]; // bytes from a multiple of 16 to the array
-  unsigned second_ = 0;   // offset of the second array's room, if it has one of its own
+  unsigned apart_ = 0;    // offset of the room of the array apart
 };
 
 } // namespace detail
