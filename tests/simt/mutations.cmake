@@ -584,8 +584,10 @@ mutation("a run from one of an earlier row" DELETE sums-next)
 mutation("values overwritten that have not been gathered"
          CODE gathers-first "splits && places_runs<Problem>" "false")
 mutation("beginnings where the warp before reads" VALUE room-first "(at + unit - 1) / unit * unit" "at / unit * unit")
-mutation("keys of the next row overwritten" VALUE again-bytes "Rows::aligned && count > 1 ? 0 : stays" "0")
-mutation("sums of earlier rows left out the second time" REPLACE again-above "all + " "")
+mutation("keys of the next row overwritten"
+         CODE again-bytes "Rows::aligned && count > 1 ? 0 : stays" "0")
+mutation("sums of earlier rows left out the second time"
+         VALUE again-above "all + sums[0].through" "sums[0].through")
 mutation("runs of earlier rows not counted the second time" DELETE again-rank)
 mutation("keys or sums overwritten that a lane has not read" DELETE again-reuse)
 mutation("results stored before every lane has put its own" DELETE again-results)
