@@ -367,20 +367,19 @@ public:
 
 private:
   LOOKBACK_DEVICE sum store_all(std::uint64_t before, sum newest) const {
-    if (!gathers) return one_by_one(before, newest);
     if (!LOOKBACK_LIKELY(has_room())) {
       if constexpr (splits)
         return rows_again<Rows, T>(rows_, room()).template store<again_bytes>(before, newest);
       else
-        return in_rounds(before, newest);
+        return gathers ? in_rounds(before, newest) : one_by_one(before, newest);
     }
     if (!early) gather();
     return store_gathered(before, begun_, newest);
   }
-  /// Rows that are not aligned are gathered only if their values are apart: more code would take
-  /// registers from that for the others. (Lengths of aligned runs of 7, without that code and with
-  /// it: 376, 646 us, H200, 2^28 i32.)
-  static constexpr bool gathers = Rows::aligned || splits;
+  /// Rows that are not aligned are gathered only if their values are apart, and narrow: more code
+  /// would take registers from that for the others. (Lengths of aligned runs of 7, without that
+  /// code and with it: 376, 646 us, H200, 2^28 i32.)
+  static constexpr bool gathers = Rows::aligned || (splits && sizeof(T) <= 4);
   LOOKBACK_DEVICE bool has_room() const { return gathers && begun_ <= room_items; }
   LOOKBACK_DEVICE beginning *room() const {
     auto *const row = reinterpret_cast<unsigned char *>(

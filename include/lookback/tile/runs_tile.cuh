@@ -24,11 +24,19 @@ inline constexpr bool subtracts_sums = places_runs<Problem>
     &&adds_integers_of_runs<typename Problem::input_type, decltype(Problem::op)>;
 
 /// The array of a problem that only the first pass over a tile reads: the keys of sums by key; the
-/// values of sums of runs, as a rule (tile/run_sums.cuh).
+/// values of sums of runs, as a rule (tile/run_sums.cuh), unless keys are so small that there is
+/// room for few beginnings.
 template <class Problem>
 constexpr int find_array_apart() {
-  if (adds_by_key<Problem>) return 1;
-  return subtracts_sums<Problem> && staged_arrays<Problem> == 2 ? 0 : no_array;
+  if constexpr (subtracts_sums<Problem>) {
+    using staged = staged_input<typename Problem::input_type>;
+    constexpr int keys = staged::arrays - 1;
+    return keys == 1 && 2 * sizeof(typename staged::template element<keys>) >=
+                            sizeof(typename staged::template element<0>)
+               ? 0
+               : no_array;
+  }
+  return adds_by_key<Problem> ? 1 : no_array;
 }
 template <class Problem>
 inline constexpr int array_apart = find_array_apart<Problem>();
