@@ -43,7 +43,8 @@ struct DeviceReduce {
   /// - *Determinism*: the results have the bits of the last element of their run in
   ///   lookback::DeviceScan::InclusiveScanByKey, so they are the same on every run and every GPU,
   ///   for floating-point sums as well.
-  /// - *Complexity*: one pass over memory: keys and values are read once, results written once.
+  /// - *Complexity*: one pass over memory: keys are read once, results written once. Values are
+  ///   read once; of sums of integers on a GPU, twice where runs are short or not aligned.
   template <class Keys, class KeysOut, class Values, class ValuesOut, class Counter, class Operator,
             class Count, class... Algorithm, detail::if_count<Count> = 0>
   static cudaError_t ReduceByKey(void *d_temp_storage, std::size_t &temp_storage_bytes,

@@ -508,7 +508,7 @@ mutation("a group published without its last tile"
          REPLACE group-tiles "group_tiles, aggregates" "group_tiles - 1, aggregates")
 mutation("structs that are not aligned taken for aligned ones"
          VALUE struct-alignment "(input | output) % 16 == 0" "true")
-mutation("keys copied over others that have not been read" DELETE apart-ring)
+mutation("an array apart copied over one that has not been read" DELETE apart-ring)
 mutation("arrival before all lanes have written the aggregates of a share" DELETE share-arrive)
 mutation("a sum by key from a head that is not there"
          VALUE keyed-newest "with_heads != 0 ? last : newest" "last")
@@ -585,7 +585,7 @@ mutation("values overwritten that have not been gathered"
          CODE gathers-first "splits && places_runs<Problem>" "false")
 mutation("beginnings where the warp before reads" VALUE room-first "(at + unit - 1) / unit * unit" "at / unit * unit")
 mutation("keys of the next row overwritten"
-         CODE again-bytes "Rows::aligned && count > 1 ? 0 : stays" "0")
+         CODE again-bytes "row_bytes - unit" "row_bytes")
 mutation("sums of earlier rows left out the second time"
          VALUE again-above "all + sums[0].through" "sums[0].through")
 mutation("runs of earlier rows not counted the second time" DELETE again-rank)

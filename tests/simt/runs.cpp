@@ -65,6 +65,8 @@ TEST_CASE("sums of runs in the pipeline") {
       30, 5, test::by_pipeline<test::look_ahead_by<4, 2, 3, 8, 2, 2, 2, 1, false, 3>>{});
   test::sum_runs<std::uint16_t, std::int32_t>(
       30, 5, test::by_pipeline<test::look_ahead_by<4, 1, 2, 16, 1, 1, 1, 1, false, 1>>{});
+  test::sum_runs<char, std::int32_t, false, signed char>(
+      30, 5, test::by_pipeline<test::look_ahead_by<5, 2, 3, 8, 2, 2, 2, 1, false, 3>>{});
   test::sum_runs<std::uint32_t, std::int32_t, true>(60, 9, test::by_pipeline<teams>{});
   test::sum_runs<char, std::uint8_t, true>(
       30, 5, test::by_pipeline<test::look_ahead_by<5, 2, 2, 4, 2, 2, 2, 2>>{});

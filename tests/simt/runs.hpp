@@ -71,7 +71,7 @@ auto values_of(const bare_input<T> &memory) {
     return memory.data();
 }
 /// Sums of integers, with other keys than their neighbours; of `Ones`, the lengths of the runs.
-template <class Key, class T, bool Ones = false, class Run>
+template <class Key, class T, bool Ones = false, class Value = T, class Run>
 void sum_runs(std::uint64_t count, std::size_t tiles, Run run) {
   const tree_sizes size(sizeof(T), sizeof(T));
   for_each_trial(count, [&](trial &one) {
@@ -79,10 +79,11 @@ void sum_runs(std::uint64_t count, std::size_t tiles, Run run) {
     const std::size_t n = some_tiles(one, size.tile, tiles),
                       longest = all_longest[one.random() % 6];
     std::vector<Key> keys, first_keys;
-    std::vector<T> values(n), sums;
+    std::vector<Value> values(n);
+    std::vector<T> sums;
     // The sum of all must fit a signed type.
     const std::uint64_t limit = Ones ? 1 : std::is_signed<T>::value ? 1000 : ~std::uint64_t{0};
-    for (T &value : values) value = static_cast<T>(Ones ? 1 : one.random() % limit);
+    for (Value &value : values) value = static_cast<Value>(Ones ? 1 : one.random() % limit);
     while (keys.size() < n) {
       // Pairs alone need one place more than there is room for.
       const std::size_t drawn = longest == 2 ? 2 : 1 + one.random() % longest,
@@ -95,7 +96,7 @@ void sum_runs(std::uint64_t count, std::size_t tiles, Run run) {
       keys.insert(keys.end(), length, first_keys.back());
     }
     const bare_input<Key> from(keys, one.random() % 2);
-    const bare_input<T> values_from(values, one.random() % 2);
+    const bare_input<Value> values_from(values, one.random() % 2);
     guarded_buffer<Key> to(n, one.random() % 4, static_cast<Key>(101));
     guarded_buffer<T> sums_to(n, one.random() % 4, static_cast<T>(77));
     const auto before = to.results();

@@ -233,7 +233,7 @@ void scan(const Problem &problem, std::uint64_t n, const emulator::schedule &cho
 /// A column of more than three tiles is a long one.
 template <int Stages, int InFlight, int Depth, int ScanningWarps, int LookAheadWarps,
           int LongColumnWarps = LookAheadWarps, int ShortInFlight = InFlight, int ScanningTeams = 1,
-          bool ShortCode = false, int SecondStages = 0>
+          bool ShortCode = false, int ApartStages = 0>
 struct look_ahead_by {
   static constexpr core::look_ahead_tuning value{Stages,
                                                  InFlight,
@@ -250,7 +250,7 @@ struct look_ahead_by {
                                                  ScanningTeams,
                                                  ShortCode,
                                                  false,
-                                                 SecondStages};
+                                                 ApartStages};
   static constexpr bool fits = true;
 };
 /// The same where warps load the items: `Teams` teams of `Warps` warps together.

@@ -295,7 +295,7 @@ struct tuned_on_h200 {
   ///               i64, keys i64    i64, keys i32    i16, keys i16    i8, keys i8   i32, keys i8
   ///   one ring      .48 .38 .35      .34 .32 .33      .28 .39 .37    .08 .08 .09   .31 .48 .76
   ///   two rings     .61 .62 .60      .53 .59 .58      .33 .57 .58    .11 .10 .28   .27 .23 .65
-  /// Keys of 1 byte have room for the beginnings of runs of 8: i32 sums of these keep one ring.
+  /// Keys of 1 byte have room for the beginnings of runs of 8: i32 values with these keep one ring.
   /// Sums of integers by key (tile/keyed_sums.cuh), 2^28, share of a copy's speed (H200):
   ///                                                  runs of 7   of 1000
   ///   pairs of a segmented network                       .92        .92
@@ -325,8 +325,8 @@ struct tuned_on_h200 {
     static constexpr bool structs = blocks_structs<Problem>::value;
     static constexpr bool loads = !can_stage<Problem>, in_bulk = Bulk && !loads && !structs;
     static constexpr int tile = Problem::shape::tile_elements;
-    // Only the first pass reads the keys of sums of integers by key, and the values of runs that it
-    // gathers: these have a shorter ring.
+    // Only the first pass reads the keys of sums by key, and, where beginnings have room, the
+    // values of runs: these arrays have a shorter ring.
     static constexpr bool may_split =
         in_bulk && array_apart<Problem> != no_array && (subtracts_sums<Problem> || sizeof(T) <= 8);
     static constexpr int apart = apart_of<Problem, may_split>(), apart_stages = 4,

@@ -440,7 +440,7 @@ private:
       const early_items<std::decay_t<decltype(own)>> early(own);
       const bool arrives = lane == shape::row_vectors - 1;  // the lane that writes the aggregates
       reduce_rows(own, vectors, aggregates, op_, exchange); // mutant: row-aggregates
-      // Values in a room apart are read for the last time.
+      // The arrival at `reduced` frees values in a room apart, so they are gathered before it.
       constexpr bool gathers_first = splits && places_runs<Problem>; // mutant: gathers-first
       if constexpr (gathers_first) gather_results(own, vectors, early);
       // The first lane has read the key before the warp's rows, which the warp of that key may

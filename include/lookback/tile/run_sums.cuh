@@ -5,6 +5,7 @@
 // run begins and one where the next begins. So rows are scanned without regard to runs. The first
 // element of a run leaves its key and its prefix sum in shared memory, and neighbours there give
 // the differences. The length of a run is the sum of ones, whose prefix sums are the indices.
+// Values may be in a ring of their own: then only the first pass has them.
 #pragma once
 
 #include <lookback/tile/runs_tile.cuh>
@@ -154,8 +155,8 @@ public:
 private:
   T values_[E];
 };
-/// Calls take(k, before) for every head of a lane's vector, with the sum before it. `before`: that
-/// before the vector.
+/// Calls take(k, before) for every head of a lane's vector, with the sum before it. `before`: the
+/// sum before the vector.
 template <int E, class Vector, class Sum, class Take>
 LOOKBACK_DEVICE void for_heads(const Vector &vector, unsigned heads, Sum before, Take take) {
   LOOKBACK_UNROLL
@@ -187,8 +188,8 @@ private:
 };
 
 /// The results of a share in which too many runs begin to be gathered, and whose values are no
-/// longer in shared memory. The second pass computes everything again, row by row: so where
-/// beginnings are gathered, which is the rule, lanes remember only the last row of a tile.
+/// longer in shared memory. The second pass computes everything again, row by row. So lanes need to
+/// remember only the last row of a share between the passes, which saves registers.
 template <class Rows, class T>
 class rows_again : rows_of_runs<Rows> {
   using base = rows_of_runs<Rows>;
@@ -202,8 +203,8 @@ public:
 
   /// Stores the results of all runs that begin in the share; the first of them has rank `rank`.
   /// `newest`: the sum of the share before the run that is open where it begins. Returns the sum
-  /// before the last run. `Bytes`: of the first row's keys, at `place`, through which results pass
-  /// once the row has been read.
+  /// before the last run. `Bytes`: room at `place`, in the first row's keys. Results pass through
+  /// it once the row has been read.
   template <unsigned Bytes>
   LOOKBACK_DEVICE sum store(std::uint64_t rank, sum newest) const {
     uninitialized_array<elements_again<Rows>, count> read;
@@ -246,7 +247,7 @@ private:
     for (int k = 0; k < E; ++k) firsts.set(k, vector.key_of(k));
     const auto &output = rows_.problem.sink.output;
     const auto to = static_cast<std::ptrdiff_t>(rank);
-    in_rounds<Bytes / sizeof(sum), sum>(
+    pass_through<Bytes / sizeof(sum), sum>(
         runs,
         [&](auto take) {
           for_heads<E>(vector, runs.heads, runs.sums, [&](int, sum before) { take(before); });
@@ -261,7 +262,7 @@ private:
           }
           newest = place[some - 1];
         });
-    in_rounds<Bytes / sizeof(key), key>(
+    pass_through<Bytes / sizeof(key), key>(
         runs,
         [&](auto take) {
           for_heads<E>(vector, runs.heads, sum{}, [&](int k, sum) { take(firsts.get(k)); });
@@ -277,7 +278,7 @@ private:
   /// places, from that of run `from` on: at most `Most` at once. each(take) calls take(x) for the
   /// lane's values in turn.
   template <unsigned Most, class X, class Each, class Store>
-  LOOKBACK_DEVICE void in_rounds(const row_runs &runs, Each each, Store store) const {
+  LOOKBACK_DEVICE void pass_through(const row_runs &runs, Each each, Store store) const {
     static_assert(Most > 0, "there must be room for a value");
     auto *const place = static_cast<X *>(place_);
     LOOKBACK_ROLLED
@@ -327,7 +328,7 @@ private:
   /// are not aligned, the warps beside this one read whole units of 16 bytes.
   static constexpr unsigned unit = 16, stays = Rows::aligned ? sizeof(key) : 2 * unit,
                             row_bytes = shape::row_elements * sizeof(key);
-  /// Beginnings for which there is room in the place of the others.
+  /// Beginnings for which there is room in the place of the share's other keys.
   static constexpr unsigned room_items =
       (count * row_bytes - stays) / sizeof(beginning); // mutant: room-last
 
@@ -346,7 +347,8 @@ public:
 
   /// Ends the first pass: gathers the beginnings of runs if that is to be done early.
   LOOKBACK_DEVICE void end_first_pass(const lane_vector<key, E> (&firsts)[count]) const {
-    if (early && begun_ > 0 && has_room()) put<true>(firsts, 0);
+    if constexpr (early && gathers)
+      if (begun_ > 0 && has_room()) put<true>(firsts, 0);
   }
   LOOKBACK_DEVICE static void read_keys(const Rows &rows, lane_vector<key, E> (&firsts)[count]) {
     LOOKBACK_UNROLL
@@ -370,17 +372,27 @@ private:
     if (!LOOKBACK_LIKELY(has_room())) {
       if constexpr (splits)
         return rows_again<Rows, T>(rows_, room()).template store<again_bytes>(before, newest);
+      else if constexpr (gathers)
+        return in_rounds(before, newest);
       else
-        return gathers ? in_rounds(before, newest) : one_by_one(before, newest);
+        return one_by_one(before, newest);
     }
-    if (!early) gather();
-    return store_gathered(before, begun_, newest);
+    if constexpr (gathers) {
+      if (!early) gather();
+      return store_gathered(before, begun_, newest);
+    }
+    return newest; // not reached
   }
-  /// Rows that are not aligned are gathered only if their values are apart, and narrow: more code
-  /// would take registers from that for the others. (Lengths of aligned runs of 7, without that
-  /// code and with it: 376, 646 us, H200, 2^28 i32.)
+  /// Rows that are not aligned are gathered only if values are apart and sums have at most 4 bytes.
+  /// Elsewhere the code for them takes registers from that for aligned rows. (Lengths of aligned
+  /// runs of 7, without that code and with it: 376, 646 us, H200, 2^28 i32.)
   static constexpr bool gathers = Rows::aligned || (splits && sizeof(T) <= 4);
-  LOOKBACK_DEVICE bool has_room() const { return gathers && begun_ <= room_items; }
+  LOOKBACK_DEVICE bool has_room() const {
+    if constexpr (gathers)
+      return begun_ <= room_items;
+    else
+      return false;
+  }
   LOOKBACK_DEVICE beginning *room() const {
     auto *const row = reinterpret_cast<unsigned char *>(
         rows_.source.template row_of<Rows::aligned, keys>(rows_.stage, rows_.first_row));
@@ -389,9 +401,11 @@ private:
     return reinterpret_cast<beginning *>(rows_.stage +
                                          (at + unit - 1) / unit * unit); // mutant: room-first
   }
-  /// Bytes of the first row's keys that may be overwritten, from room() on.
+  /// Bytes of the first row's keys that may be overwritten, from room() on, once they have been
+  /// read. There are other rows: the last key of the share stays.
   static constexpr unsigned again_bytes =
-      row_bytes - (Rows::aligned && count > 1 ? 0 : stays); // mutant: again-bytes
+      Rows::aligned ? row_bytes : row_bytes - unit; // mutant: again-bytes
+  static_assert(!splits || count > 1, "the first row must not be the last one");
   /// Gathers the beginnings of all runs in the place of the warp's keys, so that each is beside the
   /// one before it.
   LOOKBACK_DEVICE void gather() const {

@@ -24,8 +24,8 @@ inline constexpr bool subtracts_sums = places_runs<Problem>
     &&adds_integers_of_runs<typename Problem::input_type, decltype(Problem::op)>;
 
 /// The array of a problem that only the first pass over a tile reads: the keys of sums by key; the
-/// values of sums of runs, as a rule (tile/run_sums.cuh), unless keys are so small that there is
-/// room for few beginnings.
+/// values of sums of runs (tile/run_sums.cuh), unless they are more than twice as wide as keys:
+/// then there is room for few beginnings, and values that are read again cost more.
 template <class Problem>
 constexpr int find_array_apart() {
   if constexpr (subtracts_sums<Problem>) {
