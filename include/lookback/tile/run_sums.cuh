@@ -255,8 +255,8 @@ private:
         [&](const sum *place, unsigned from, unsigned some) {
           LOOKBACK_ROLLED
           for (unsigned j = static_cast<unsigned>(rows_.lane); j < some; j += simt::warp_threads) {
-            // No run is before the first of all.
             const sum previous = j > 0 ? place[j - 1] : newest;
+            // No run is before the first of all.
             if (to + from + j > 0) // mutant: again-first
               output.lasts()[to + from + j - 1] = static_cast<T>(place[j] - previous);
           }

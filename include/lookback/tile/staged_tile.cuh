@@ -80,8 +80,7 @@ public:
   static constexpr bool own_rows = !staged::reads_before && !staged::reads_after && !from_end;
   static constexpr bool splits = Apart != no_array;
   static constexpr unsigned apart_bytes = !splits ? 0 : Apart == 0 ? room<0> : room<arrays - 1>;
-  static constexpr unsigned all_bytes = arrays == 1 ? room<0> : room<0> + room<arrays - 1>,
-                            bytes = all_bytes - apart_bytes;
+  static constexpr unsigned bytes = room<0> + (arrays == 2 ? room<arrays - 1> : 0) - apart_bytes;
   static constexpr unsigned alignment = granule;
   using elements = typename staged::template vector<E, Shifts>;
 
