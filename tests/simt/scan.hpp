@@ -253,6 +253,17 @@ struct look_ahead_by {
                                                  ApartStages};
   static constexpr bool fits = true;
 };
+/// Warps that mark heads beside the copies.
+template <int Stages, int Depth, int ScanningWarps, int ScanningTeams, int MarkingWarps>
+struct mark_ahead_by : look_ahead_by<Stages, 2, Depth, ScanningWarps, 2> {
+  static constexpr core::look_ahead_tuning with_marking_warps() {
+    core::look_ahead_tuning tuning = look_ahead_by<Stages, 2, Depth, ScanningWarps, 2>::value;
+    tuning.scanning_teams = ScanningTeams;
+    tuning.marking_warps = MarkingWarps;
+    return tuning;
+  }
+  static constexpr core::look_ahead_tuning value = with_marking_warps();
+};
 /// The same where warps load the items: `Teams` teams of `Warps` warps together.
 template <int Stages, int Depth, int ScanningWarps, int LookAheadWarps, int Warps, int Teams,
           int ScanningTeams = 1, int GroupWarps = 0>

@@ -38,3 +38,16 @@ TEST_CASE("segments by the pipeline: small tiles, several groups of them") {
                                   test::by_pipeline_of<test::look_ahead_by<5, 2, 2, 8, 3, 1>, 128>>(
       60, 400 * 256);
 }
+
+// ---- sums of integers in adjacent segments -----------------------------------------------------
+template <int Stages, int Depth, int Teams, int MarkingWarps>
+using by_heads = test::by_heads_of<test::mark_ahead_by<Stages, Depth, 4, Teams, MarkingWarps>, 128>;
+
+TEST_CASE("adjacent segments: offsets of 8 bytes") {
+  test::sum_adjacent_segments<std::int32_t, std::int64_t, by_heads<5, 4, 2, 4>>(60, 40 * 4096,
+                                                                                test::some_lengths);
+}
+TEST_CASE("adjacent segments: offsets of 4 bytes, many of them empty") {
+  test::sum_adjacent_segments<std::uint32_t, std::uint32_t, by_heads<4, 3, 1, 2>>(60, 40 * 4096,
+                                                                                  test::many_empty);
+}

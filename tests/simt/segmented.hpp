@@ -111,6 +111,20 @@ struct by_pipeline_of {
   using strategy = core::segmented_strategy<segment_rows<Tuning, Tiles>, Section, Ring>;
 };
 
+/// Sums of integers in adjacent segments, whose heads are marked.
+template <class Tuning, unsigned Ring>
+struct by_heads_of {
+  static constexpr bool has_pipeline = true;
+  struct rows : segment_rows<look_ahead_by<4, 2, 2, 2, 2>, 0> {
+    template <int>
+    using at = rows;
+    template <class>
+    using pipeline = Tuning;
+  };
+  template <unsigned Section>
+  using strategy = core::segmented_strategy<rows, Section, Ring>;
+};
+
 /// Scans segments from `from` to `output` on an emulated device, with storage full of garbage.
 /// `LongBy`: how long segments are scanned, by_look_back or by_pipeline_of.
 template <class T, class LongBy, unsigned Section, class Number, class In, class Segments,
@@ -216,6 +230,55 @@ void scan_interval_segments(std::uint64_t count, std::size_t items,
                             choose_lengths choose = some_lengths) {
   scan_interval_segments_by<T, In, by_look_back<Warps>, Section, Number>(count, items, choose);
 }
+/// Sums of integers in segments that follow one another without gaps. Offsets are those of the ends
+/// from the second on; the first may be anywhere. In place only without ThreadSanitizer: it reports
+/// that bulk copies read results of neighbouring tiles, which nothing uses.
+template <class T, class Offset, class LongBy, class Choose>
+void sum_adjacent_segments(std::uint64_t count, std::size_t items, Choose choose) {
+  for_each_trial(count, [&](trial &one) {
+    const auto lengths = choose(one, tree_sizes(sizeof(T), sizeof(T)), one.random() % items);
+    std::vector<Offset> offsets{static_cast<Offset>(one.random() % 2 == 0 ? 0 : one.random() % 9)};
+    for (const std::size_t length : lengths)
+      offsets.push_back(static_cast<Offset>(offsets.back() + static_cast<Offset>(length)));
+    const auto room = static_cast<std::size_t>(offsets.back());
+    const auto kind = static_cast<segmented_kind>(one.random() % 3);
+    const bool in_place = !under_thread_sanitizer && one.random() % 2 == 0;
+    INFO(lengths.size(), " segments, ", room, " items, kind ", static_cast<int>(kind));
+    guarded_buffer<T> input(room + 1, one.random() % 2, T{0}),
+        separate(room + 1, one.random() % 2, T{77});
+    for (std::size_t i = 0; i < room; ++i) input.data()[i] = static_cast<T>(one.random());
+    auto &output = in_place ? input : separate;
+    auto expected = output.results(); // what is around the segments stays
+    const T init = static_cast<T>(one.random());
+    for (std::size_t s = 0; s < lengths.size(); ++s) {
+      using sum_type = core::unsigned_sum<T>;
+      sum_type sum = kind == segmented_kind::inclusive ? sum_type{0} : static_cast<sum_type>(init);
+      for (auto i = static_cast<std::size_t>(offsets[s]);
+           i < static_cast<std::size_t>(offsets[s + 1]); ++i) {
+        const auto through = static_cast<sum_type>(sum + static_cast<sum_type>(input.data()[i]));
+        expected[i] = static_cast<T>(kind == segmented_kind::exclusive ? sum : through);
+        sum = through;
+      }
+    }
+    const core::offset_segments<const Offset *, const Offset *> segments(
+        offsets.data(), offsets.data() + 1, {}, static_cast<std::int64_t>(lengths.size()));
+    run_segments<T, LongBy, 32, number_on_host>(one, kind, static_cast<const T *>(input.data()),
+                                                output.data(), segments, lookback::plus{}, init);
+    REQUIRE_EQ(first_difference(output.results(), expected), nowhere);
+    REQUIRE(output.intact());
+  });
+}
+/// Lengths that leave empty segments, hundreds of them at one place, among others.
+inline std::vector<std::size_t> many_empty(trial &one, const tree_sizes &size, std::size_t items) {
+  std::vector<std::size_t> lengths;
+  for (std::size_t all = 0; all < items; all += lengths.back()) {
+    if (one.random() % 4 == 0) lengths.insert(lengths.end(), one.random() % 700, 0);
+    lengths.push_back(1 + one.random() % (one.random() % 3 == 0 ? 2 * size.tile : size.vector));
+  }
+  if (one.random() % 2 == 0) lengths.insert(lengths.end(), one.random() % 700, 0);
+  return lengths;
+}
+
 /// Floating-point sums, whose bits depend on the order of association.
 template <class LongBy>
 void sum_segments(std::uint64_t count, std::size_t items) {

@@ -441,6 +441,11 @@ LOOKBACK_DEVICE void store_shared(void *address, const vector_words<Bytes> &vect
     *static_cast<vector_words<Bytes> *>(address) = vector;
 }
 
+/// Sets bit `bit` of words in shared memory, of which other threads may set others at the same time.
+LOOKBACK_DEVICE void set_bit(std::uint32_t *words, int bit) {
+  atomicOr_block(words + bit / 32, 1u << bit % 32);
+}
+
 /// Starts a copy of 4, 8 or 16 bytes from global to shared memory that does not pass through
 /// registers; both addresses are multiples of that. For this thread, it is complete after
 /// wait_for_copies(). Before sm_80, it is an ordinary copy.

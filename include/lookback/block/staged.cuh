@@ -5,7 +5,7 @@
 #pragma once
 
 #include <lookback/block/transfer.cuh>
-#include <lookback/core/segments.cuh>
+#include <lookback/core/segment_heads.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -63,6 +63,8 @@ inline constexpr bool is_staged_as_bytes = std::is_trivially_copyable<T>::value 
 
 /// What is staged of an input: one array or two.
 ///   element<A>         type of the elements of array A, and `array<A>(input)` where they are
+///   copied_arrays      if there is such a member, only so many are copied: the others have a bit
+///                      for each element, which warps of the block write
 ///   reads_before, reads_after   whether an element also depends on the one before it, or behind
 ///                      it, in the last array
 ///   vector<E, Shifts>  a lane's elements, made of its bytes of row `row` of tile `tile`; `count`
@@ -254,6 +256,50 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
   private:
     const input_type &input_;
     lane_vector<value, E> values_;
+  };
+};
+
+/// Values, and a bit for each, its mark: whether a segment begins with it. Warps of the block write
+/// the marks (strategy/segment_marker.cuh).
+template <class T, class Offset, class Value, class Equal, class Operator, class Initial,
+          int TileElements>
+struct staged_input<
+    keyed_input<T, segment_heads<Offset>, Value *, Equal, Operator, Initial, TileElements>, void> {
+  using input_type =
+      keyed_input<T, segment_heads<Offset>, Value *, Equal, Operator, Initial, TileElements>;
+  using value = std::remove_cv_t<Value>;
+  template <int E>
+  static constexpr bool possible = lane_vector<value, E>::packed;
+  static constexpr int arrays = 2, copied_arrays = 1;
+  static constexpr bool reads_before = false, reads_after = false;
+  template <int A>
+  using element = std::conditional_t<A == 0, value, unsigned char>;
+  template <int A>
+  LOOKBACK_DEVICE static const value *array(const input_type &input) {
+    static_assert(A == 0, "only the values are an array in memory");
+    return input.values();
+  }
+
+  template <int E, bool Shifts>
+  class vector {
+  public:
+    LOOKBACK_DEVICE vector(const input_type &input, const unsigned char *const *rows,
+                           const bool *aligned, unsigned, int, int)
+        : input_(input), values_(staged_vector<Shifts, E, value>(rows[0], aligned[0])) {
+      static_assert(8 % E == 0, "the marks of a lane must be in one byte");
+      const int first = simt::lane_index() * E;
+      heads_ = unsigned{rows[1][first / 8]} >> first % 8 & ((1u << E) - 1);
+    }
+    LOOKBACK_DEVICE keyed<T> get(int k) const {
+      return input_.element(values_.get(k), (heads_ >> k & 1) != 0);
+    }
+    /// Bit k: a segment begins with element k.
+    LOOKBACK_DEVICE unsigned heads() const { return heads_; }
+
+  private:
+    const input_type &input_;
+    lane_vector<value, E> values_;
+    unsigned heads_ = 0;
   };
 };
 

@@ -268,6 +268,26 @@ warp_reduce(uninitialized_array<keyed<T>, Count> &pairs, Valid valid, segmented_
   }
 }
 
+/// The sum, from the newest head on, of the pairs of all lanes: first pairs[0] of all lanes, then
+/// pairs[1], and so on. Only those count for which exists(i).
+template <int Count, class T, class Exists>
+LOOKBACK_DEVICE keyed<T> sum_in_order(const uninitialized_array<keyed<T>, Count> &pairs,
+                                      Exists exists) {
+  const int lane = simt::lane_index();
+  int newest = -1;
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i) {
+    const unsigned heads = simt::ballot(exists(i) && pairs[i].head);
+    if (heads != 0) newest = i * simt::warp_threads + simt::highest_bit(heads);
+  }
+  unsigned_sum<T> sum{};
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i)
+    if (exists(i) && i * simt::warp_threads + lane >= newest)
+      sum = static_cast<unsigned_sum<T>>(sum + static_cast<unsigned_sum<T>>(pairs[i].value));
+  return {static_cast<T>(simt::add_lanes(sum)), newest >= 0};
+}
+
 /// The sum of the lanes up to this one.
 template <class Int>
 LOOKBACK_DEVICE Int sum_through_lane(Int value) {

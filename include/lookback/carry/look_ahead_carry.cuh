@@ -80,20 +80,26 @@ inline constexpr bool has_short_kernels =
 /// Where no bulk copies fetch the tiles (before sm_90, of structs, and of items that are not bytes
 /// in memory), `loading_warps` warps load them: `loading_teams` teams, each of which loads every
 /// `loading_teams`-th tile, items `loads_at_once` a lane at once.
+///
+/// `marking_warps` warps mark the heads of segments that are given by offsets, beside the copies
+/// (strategy/segment_marker.cuh).
 struct look_ahead_tuning {
   int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps,
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
                                                loads_at_once = 16, scanning_teams = 1;
   bool short_code = false, all_again = false;
-  int apart_stages = 0, group_warps = 0;
+  int apart_stages = 0, group_warps = 0, marking_warps = 0;
   constexpr int first_group_warp() const { return 2 + look_ahead_warps; }
   constexpr int first_scanning_warp() const { return first_group_warp() + group_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }
   constexpr int loading_team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }
   constexpr int scanning_team_warps() const { return scanning_warps / scanning_teams; }
-  /// Warp 0 copies or loads; the other loading warps come last.
+  /// Warp 0 copies or loads; the other loading warps come last, or those that mark.
   constexpr int first_loading_warp() const { return first_scanning_warp() + scanning_warps; }
-  constexpr int warps() const { return first_loading_warp() + (in_bulk() ? 0 : loading_warps - 1); }
+  constexpr int first_marking_warp() const { return first_loading_warp(); }
+  constexpr int warps() const {
+    return first_loading_warp() + (in_bulk() ? marking_warps : loading_warps - 1);
+  }
 };
 
 /// The tiles of one block, b, b + G, b + 2 G, ...: its tile sequence.
@@ -216,6 +222,7 @@ public:
   template <class Operator>
   LOOKBACK_DEVICE void run(int turn, int warps, const T &early_initial, simt::barrier *scanned,
                            Operator &op) const {
+    if constexpr (sums_ahead) return run_sums(turn, warps, early_initial, scanned, op);
     const int lane = simt::lane_index();
     typename lane_exchange<T>::storage nothing;
     lane_exchange<T> exchange(nothing);
@@ -264,6 +271,51 @@ public:
   }
 
 private:
+  /// run() for sums of integers by key, which have the same bits in any order of addition: the
+  /// prefix is that of the block's previous tile, and the aggregates from that tile on.
+  static constexpr bool sums_ahead = adds_by_key<Problem> && sizeof(T) <= 8;
+  template <class Operator>
+  LOOKBACK_DEVICE void run_sums(int turn, int warps, const T &early_initial, simt::barrier *scanned,
+                                Operator &op) const {
+    position at;
+    at.advance(turn);
+    for (int i = turn; i < tiles_.count(); i += warps, at.advance(warps)) {
+      const auto own = tiles_(i);
+      auto before = at;
+      before.advance(-1);
+      const T since = sum_since(own, op);
+      T left{{}, false};
+      if (i > 0) simt::wait(shared_.groups_ready[before.stage], before.phase); // mutant: sums-carry
+      if (own.goes_on)
+        left = shared_.prefix[before.stage][0];
+      else if constexpr (Problem::initial_type::exists)
+        left = initial_of(problem_, early_initial);
+      if (simt::lane_index() == 0) {
+        simt::wait(scanned[at.stage], at.phase ^ 1); // mutant: sums-free
+        construct(shared_.prefix[at.stage][0], op(left, since));
+        if (!Tiles::one_tree) shared_.begins_tree[at.stage] = own.tile == 0;
+        simt::arrive(shared_.prefix_ready[at.stage]); // mutant: sums-arrive
+      }
+      // Every lane arrives: it no longer reads the previous prefix, which may be overwritten.
+      simt::arrive(shared_.groups_ready[at.stage]);
+    }
+  }
+  /// The aggregates from the block's previous tile on, or, if that is in another tree, from the
+  /// first tile of the tree.
+  template <class Own, class Operator>
+  LOOKBACK_DEVICE T sum_since(const Own &own, Operator &op) const {
+    T sum{{}, false};
+    for (unsigned first = own.goes_on ? own.before : 0; first < own.tile;
+         first += window * simt::warp_threads) {
+      const auto watched = [=](int u) {
+        return first + static_cast<unsigned>(u * simt::warp_threads + simt::lane_index());
+      };
+      uninitialized_array<T, window> aggregates; // of the lane's tiles watched(0), watched(1), ...
+      wait_for_aggregates<Tuning::value.all_again>(own.words, watched, own.tile, aggregates);
+      sum = op(sum, sum_in_order(aggregates, [=](int u) { return watched(u) < own.tile; }));
+    }
+    return sum;
+  }
   /// left <- G of the tile's group, and within[0] <- T of the tile before, if that is in its group.
   template <class Own, class Operator>
   LOOKBACK_DEVICE void read_groups(const Own &own, bool waits, position at, const T &early_initial,

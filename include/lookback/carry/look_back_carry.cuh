@@ -39,9 +39,8 @@ LOOKBACK_DEVICE void wait_for_entries(const Status &status, unsigned first, int 
   }
 }
 
-/// Reduces, for each of `Window` groups (first, first + step, ...), the aggregates of those of its
-/// tiles that are below `tile`. All lanes get the result; a group without such tiles has none. Lane
-/// l reads tile l of each group. All first loads are issued before any result is tested, so that
+/// Waits for the aggregates of the tiles watched(0), ..., watched(Window - 1) of every lane, of
+/// those that are below `tile`. All first loads are issued before any result is tested, so that
 /// they share one round trip. For that, none is conditional: lanes without a tile read the last
 /// one, since the compiler would otherwise wait for some of the loads before it issues the others.
 /// Polls compete with the loads of tiles, so only aggregates that were not ready are read again.
@@ -53,13 +52,10 @@ LOOKBACK_DEVICE void wait_for_entries(const Status &status, unsigned first, int 
 ///   lengths of runs of 1000   303      321
 ///   sums of i128             2014     2112
 /// bound.count() precedes the reads: after them, sums of 2^28 f64 took 1041 us, not 1000.
-template <int Window, bool AllAgain = false, class T, class Status, class Operator>
-LOOKBACK_DEVICE void reduce_aggregates(const Status &tile_aggregates, unsigned first, unsigned step,
-                                       unsigned tile, uninitialized_array<T, Window> &aggregates,
-                                       Operator &op, lane_exchange<T> &exchange) {
-  const auto watched = [=](int u) {
-    return (first + u * step) * simt::warp_threads + simt::lane_index();
-  };
+template <bool AllAgain, int Window, class T, class Status, class Watched>
+LOOKBACK_DEVICE void wait_for_aggregates(const Status &tile_aggregates, Watched watched,
+                                         unsigned tile,
+                                         uninitialized_array<T, Window> &aggregates) {
   const unsigned last = tile > 0 ? tile - 1 : 0;
   typename Status::reading seen[Window];
   constexpr bool all_again = AllAgain || sizeof(typename Status::reading) > 16;
@@ -91,6 +87,19 @@ LOOKBACK_DEVICE void reduce_aggregates(const Status &tile_aggregates, unsigned f
   LOOKBACK_UNROLL
   for (int u = 0; u < Window; ++u)
     if (watched(u) < tile) construct(aggregates[u], seen[u].value());
+}
+
+/// Reduces, for each of `Window` groups (first, first + step, ...), the aggregates of those of its
+/// tiles that are below `tile`. All lanes get the result; a group without such tiles has none. Lane
+/// l reads tile l of each group.
+template <int Window, bool AllAgain = false, class T, class Status, class Operator>
+LOOKBACK_DEVICE void reduce_aggregates(const Status &tile_aggregates, unsigned first, unsigned step,
+                                       unsigned tile, uninitialized_array<T, Window> &aggregates,
+                                       Operator &op, lane_exchange<T> &exchange) {
+  const auto watched = [=](int u) {
+    return (first + u * step) * simt::warp_threads + simt::lane_index();
+  };
+  wait_for_aggregates<AllAgain>(tile_aggregates, watched, tile, aggregates);
   const auto valid = [=](int u) {
     const int tiles =
         static_cast<int>(tile) - static_cast<int>(first + u * step) * simt::warp_threads;

@@ -22,6 +22,23 @@ struct stepped_offsets {
 /// The results of a segment have the indices of its items.
 struct same_offsets {};
 
+/// Segment s begins with item offsets[s] and ends where segment s + 1 begins. As the keys of a scan,
+/// element i says whether a segment begins with item offsets[0] + i. It is in no array: warps mark
+/// the heads of a tile in shared memory (strategy/segment_marker.cuh).
+template <class Offset>
+struct segment_heads {
+  using offset = Offset;
+  using value_type = unsigned char;
+  using difference_type = std::ptrdiff_t;
+
+  const Offset *offsets; // (segments + 1)
+  std::int64_t segments;
+
+  LOOKBACK_HOST_DEVICE std::int64_t begin(std::int64_t s) const {
+    return static_cast<std::int64_t>(offsets[s]);
+  }
+};
+
 /// Segment s has the items begins[s] to ends[s] - 1, and none if its end is not greater than its
 /// begin. Its results go to result_begins[s] and the places behind it.
 template <class Begins, class Ends, class ResultBegins = same_offsets>
@@ -31,6 +48,11 @@ class offset_segments {
   using offset = std::conditional_t<narrow, value_t<Begins>, std::int64_t>;
 
 public:
+  /// Whether each segment may be known to end where the next begins: the ends are then the begins
+  /// from the second on.
+  static constexpr bool may_be_adjacent = std::is_pointer<Begins>::value &&
+                                          std::is_same<Begins, Ends>::value &&
+                                          std::is_same<ResultBegins, same_offsets>::value;
   static constexpr bool moves_results = !std::is_same<ResultBegins, same_offsets>::value;
   /// A number of items: of 32 bits if both offsets have one type of at most 32 bits.
   using number = std::conditional_t<narrow, std::uint32_t, std::uint64_t>;
@@ -68,6 +90,9 @@ public:
       return begin(s);
   }
 
+  bool are_adjacent() const { return may_be_adjacent && ends_ == begins_ + 1; }
+  segment_heads<std::remove_cv_t<value_t<Begins>>> heads() const { return {begins_, count_}; }
+
 private:
   Begins begins_;
   Ends ends_;
@@ -78,6 +103,7 @@ private:
 /// The first segments of `all`; only the device knows how many.
 template <class Segments, class Int>
 struct counted_segments {
+  static constexpr bool may_be_adjacent = false;
   Segments all; // as many as there can be
   linear_on_device<Int> number;
 

@@ -68,7 +68,8 @@ public:
   using difference_type = std::ptrdiff_t;
 
   LOOKBACK_NO_EXECUTION_CHECK
-  keyed_input(Keys keys, Values values, Equal equal, Operator op, Initial initial)
+  LOOKBACK_HOST_DEVICE keyed_input(Keys keys, Values values, Equal equal, Operator op,
+                                   Initial initial)
       : keys_(keys), values_(values), equal_(equal), op_(op), initial_(initial) {}
 
   LOOKBACK_NO_EXECUTION_CHECK
@@ -127,8 +128,9 @@ public:
   LOOKBACK_HOST_DEVICE const Values &values() const { return values_; }
 
   /// The pairs of other keys and values.
+  LOOKBACK_NO_EXECUTION_CHECK
   template <class OtherKeys, class OtherValues>
-  auto of(const OtherKeys &keys, const OtherValues &values) const {
+  LOOKBACK_HOST_DEVICE auto of(const OtherKeys &keys, const OtherValues &values) const {
     return keyed_input<T, OtherKeys, OtherValues, Equal, Operator, Initial, TileElements>(
         keys, values, equal_, op_, initial_);
   }

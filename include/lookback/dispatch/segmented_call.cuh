@@ -4,7 +4,7 @@
 
 #include <lookback/dispatch/algorithm.cuh>
 #include <lookback/dispatch/device_problem.cuh>
-#include <lookback/strategy/segment_pipeline.cuh>
+#include <lookback/strategy/adjacent_segments.cuh>
 #include <lookback/strategy/segment_units.cuh>
 
 namespace lookback {
@@ -18,7 +18,8 @@ using if_segment_number =
     std::enable_if_t<std::is_convertible<Count, std::int64_t>::value || is_device_count<Count>,
                      int>;
 
-/// Steps: count the slots and tiles of every batch of segments, scan these counts by the strategies
+/// Sums of integers in adjacent segments take one pass by their heads. The steps of all others:
+/// count the slots and tiles of every batch of segments, scan these counts by the strategies
 /// for scans, scan the long segments by the pipeline if it suits them, and scan the rest. `Ring`:
 /// status words of the pipeline.
 template <class Rows, unsigned Section, unsigned Ring = Section>
@@ -59,12 +60,19 @@ struct segmented_strategy {
     };
     std::size_t needed = 0;
     if (launches) needed = lay_out(temporary_memory()).bytes;
+    constexpr bool by_heads = adjacent::template possible<Problem, Segments>();
+    if constexpr (by_heads)
+      if (launches) needed = std::max(needed, adjacent::template storage<Problem, Segments>());
     needed = temporary_memory::bytes_for(needed);
     if (sized != launch.status()) return sized;
     if (storage == nullptr) bytes = needed;
     if (bytes < needed) return launch.refuse(refusal::invalid_value);
     if (storage == nullptr || !launches) return launch.status();
 
+    if constexpr (by_heads)
+      if (segments.are_adjacent() &&
+          adjacent::scan(temporary_memory(storage), problem, segments, launch))
+        return launch.status();
     const auto own = lay_out(temporary_memory(storage));
     measure(segments, batches, own, problem, launch);
     if (const auto scanned = scan_batches(own.rest, own.before, own.entries);
@@ -83,6 +91,7 @@ struct segmented_strategy {
 
 private:
   using row = typename Rows::template at<0>;
+  using adjacent = adjacent_segments<Rows, Ring>;
   template <class Problem>
   using workspace_of = ring_workspace<typename Problem::accumulator, Section,
                                       has_segment_pipeline<Problem, row> ? Ring : 0>;
@@ -101,11 +110,10 @@ private:
   /// Launches the pipeline if the problem and the device have one; returns whether it did. Its
   /// blocks scan the long segments, or leave them to the units: segments_go_ahead().
   template <class Problem, class Segments, class Launch>
-  static bool launch_pipeline([[maybe_unused]] const Problem &problem,
-                              [[maybe_unused]] const Segments &segments,
-                              [[maybe_unused]] std::int64_t batches,
-                              [[maybe_unused]] const layout<Problem> &own,
-                              [[maybe_unused]] Launch &launch) {
+  static bool
+  launch_pipeline([[maybe_unused]] const Problem &problem,
+                  [[maybe_unused]] const Segments &segments, [[maybe_unused]] std::int64_t batches,
+                  [[maybe_unused]] const layout<Problem> &own, [[maybe_unused]] Launch &launch) {
     if constexpr (has_segment_pipeline<Problem, row>) {
       using block = segment_pipeline_block<Problem, Segments, Rows, Ring>;
       const auto kernel = segment_pipeline_kernel<Problem, Segments, Rows, Ring>;
@@ -119,9 +127,8 @@ private:
       const std::uint64_t tag = launch.tag();
       launch(kernel, launch.template shape<block>(kernel),
              launch_grid{std::min<std::uint64_t>(launch.multiprocessors(), most)}, problem,
-             segments, segment_batches{own.before, batches},
-             words{own.units.rounds, tag, own.units.published},
-             roll_call<>(own.units.answers, tag));
+             segments, segment_batches{own.before, batches}, own.units.rounds.words_of(tag),
+             roll_call<>(own.units.rounds.answers, tag));
       if (!launch.refused()) return true;
       launch.forgive();
     }

@@ -353,9 +353,11 @@ struct tuned_on_h200 {
                                            : blocked || selecting               ? 8
                                            : !in_bulk || swift || sizeof(T) > 8 ? 6
                                                                                 : 7;
+    static constexpr bool marking = marks_heads<Problem>;
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
     static constexpr int fit = // 3 KB are left for barriers and alignment
-        (shared_bytes - 3 * 1024 - (splits ? apart_ring : 0)) /
+        (shared_bytes - 3 * 1024 - (splits ? apart_ring : 0) -
+         (marking ? static_cast<int>(sizeof(found_heads)) : 0)) /
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     // Where warps load, fewer stages, so that the L1 cache has room for loads in flight.
     static constexpr int wanted_stages = tiles_for(loads ? 10 : splits ? 14 : 12);
@@ -385,7 +387,7 @@ struct tuned_on_h200 {
     // A selection reads the items of a tile twice, with little to compute or to write in between,
     // so the latency of its steps counts; and the more rows a warp has, the less the work that is
     // the same for any number of rows. (Two words a lane and row leave no registers for this.)
-    static constexpr bool in_teams = selecting || placing || splits;
+    static constexpr bool in_teams = selecting || placing || splits || marking;
     static constexpr int item_bytes = sizeof(typename Problem::item);
     // Lengths of runs: only keys are staged. All aggregates are read again: reduce_aggregates().
     static constexpr bool lengths = placing && staged_arrays<Problem> == 1;
@@ -398,7 +400,7 @@ struct tuned_on_h200 {
                                                       : 4;
     static constexpr int depth_at_most = stages - spare;
     static constexpr int wanted = structs                  ? stages - 3
-                                  : splits                 ? placing ? 6 : 8
+                                  : splits || marking      ? placing ? 6 : 8
                                   : loads && sizeof(T) > 4 ? 5
                                                            : tiles_for(wanted_depth);
     static constexpr int depth =
@@ -423,7 +425,8 @@ struct tuned_on_h200 {
                                              has_short_kernels<Problem>,
                                              lengths,
                                              splits ? apart_stages : 0,
-                                             reads_groups<Problem> ? 1 : 0};
+                                             reads_groups<Problem> ? 1 : 0,
+                                             marking ? 4 : 0};
   };
 
   /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements: in segments of

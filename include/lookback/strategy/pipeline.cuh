@@ -19,6 +19,7 @@
 //                       prefix; they take turns
 //   group warp          of wide values: aggregates of a group's tiles -> that of the group, which
 //                       look-ahead warps read instead
+//   marking warps       of segments by offsets: mark the heads of a tile, while it is copied
 //
 // A prefix is built from aggregates alone, so a block waits until other blocks have read and
 // reduced their tiles, but never for their prefixes. This wait ends only if every block with tiles
@@ -29,9 +30,11 @@
 
 #include <lookback/carry/look_ahead_carry.cuh>
 #include <lookback/carry/participants.cuh>
+#include <lookback/carry/ring_of_rounds.cuh>
 #include <lookback/carry/wave_carry.cuh>
 #include <lookback/core/standard.cuh>
 #include <lookback/strategy/clear_words.cuh>
+#include <lookback/strategy/marking_warps.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
 #include <lookback/tile/blocked_rows.cuh>
 #include <lookback/tile/blocked_tile.cuh>
@@ -71,8 +74,10 @@ struct stage_rings<Source, Stages, 0> {
 /// The shared memory of a block: the ring of stages. Each barrier completes a phase when its step
 /// is done for the tile in its stage.
 template <class Problem, class Tuning>
-struct look_ahead_storage : stage_rings<look_ahead_source<Problem, Tuning>, Tuning::value.stages,
-                                        Tuning::value.apart_stages> {
+struct look_ahead_storage
+    : stage_rings<look_ahead_source<Problem, Tuning>, Tuning::value.stages,
+                  Tuning::value.apart_stages>,
+      std::conditional_t<marks_heads<Problem>, with_found_heads, without_heads> {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   static constexpr int stages = Tuning::value.stages;
@@ -94,7 +99,8 @@ struct look_ahead_storage : stage_rings<look_ahead_source<Problem, Tuning>, Tuni
   /// Arrivals that complete a tile: of the copying thread, or of every lane of a loading team.
   static constexpr int loading_lanes =
       Tuning::value.loading_team_warps() * simt::warp_threads; // mutant: load-arrivals
-  static constexpr int copied_arrivals = Tuning::value.in_bulk() ? 1 : loading_lanes;
+  static constexpr int copied_arrivals =
+      Tuning::value.in_bulk() ? 1 + (marks_heads<Problem> ? 1 : 0) : loading_lanes;
   /// Called by the thread that starts these copies.
   LOOKBACK_DEVICE void initialize_first_copies() {
     for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], copied_arrivals);
@@ -109,7 +115,8 @@ struct look_ahead_storage : stage_rings<look_ahead_source<Problem, Tuning>, Tuni
   /// part; and initializes their barriers again. Called by the thread that started them.
   LOOKBACK_DEVICE void initialize_again(int copies) {
     for (int s = 0; s < copies; ++s) {
-      simt::wait(copied[s], 0); // mutant: in-vain
+      if (marks_heads<Problem>) simt::arrive(copied[s]); // no warp has marked the tile
+      simt::wait(copied[s], 0);                          // mutant: in-vain
       simt::invalidate(copied[s]);
       simt::initialize(copied[s], copied_arrivals);
     }
@@ -127,6 +134,8 @@ struct look_ahead_storage : stage_rings<look_ahead_source<Problem, Tuning>, Tuni
       carry.initialize(s);
       simt::initialize(scanned[s], scanning_warps * simt::warp_threads); // mutant: scanned-init
     }
+    if constexpr (marks_heads<Problem>)
+      if (turn == 0) this->heads.initialize();
     simt::publish_barriers(); // mutant: publish-others
   }
 #endif
@@ -147,10 +156,40 @@ struct copying {
   ring_position<Stages> at{}, arriving{};
 };
 
-template <class Problem, class Tuning>
+/// The tiles of a block's sequence, for the warps that look ahead, by the kind of status words:
+/// those of a number of tiles that the host knows, or a ring.
+template <class Problem, class State>
+struct ahead_tiles {
+  using type = tiles_of_extent<Problem>;
+  static constexpr bool in_rounds = false;
+  LOOKBACK_DEVICE static type of(const Problem &problem, const State &state,
+                                 const tile_sequence &sequence) {
+    return {problem, state, sequence};
+  }
+  template <class T>
+  LOOKBACK_DEVICE static void publish(const State &state, unsigned tile, const T &aggregate) {
+    state.tile_aggregates.publish(tile, aggregate);
+  }
+};
+template <class Problem, class T, unsigned Size>
+struct ahead_tiles<Problem, ring_of_rounds<T, Size>> {
+  using State = ring_of_rounds<T, Size>;
+  using type = tiles_of_rounds<T, Size>;
+  static constexpr bool in_rounds = true;
+  LOOKBACK_DEVICE static type of(const Problem &, const State &state,
+                                 const tile_sequence &sequence) {
+    return {state, sequence};
+  }
+  LOOKBACK_DEVICE static void publish(const State &state, unsigned tile, const T &aggregate) {
+    state.publish(tile, aggregate);
+  }
+};
+
+template <class Problem, class Tuning, class State = tagged_state<typename Problem::accumulator>>
 class look_ahead_scan {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
+  using tiles = ahead_tiles<Problem, State>;
   using state_type = lane_state<Problem>; // of a row
   using storage = look_ahead_storage<Problem, Tuning>;
   static constexpr look_ahead_tuning tuning = Tuning::value;
@@ -163,12 +202,16 @@ class look_ahead_scan {
   static constexpr bool in_bulk = tuning.in_bulk();
   static constexpr int apart_stages = tuning.apart_stages;
   static constexpr bool splits = apart_stages > 0;
-  static constexpr int first_loading_warp = tuning.first_loading_warp();
+  static constexpr int first_loading_warp = tuning.first_loading_warp(),
+                       first_marking_warp = tuning.first_marking_warp();
   static constexpr int loading_teams = tuning.loading_teams,
                        loading_warps = tuning.loading_team_warps(); // of a team
   // 16-byte integers are summed as blocked items: one aggregate a lane and one a warp, instead of
   // one a row.
   static constexpr bool blocked = adds_blocked<Problem>;
+  // Sums by key have few instructions to spare: results that are not aligned take the code for
+  // items that are not.
+  static constexpr bool stores_vectors_if_aligned = adds_by_key<Problem>;
   // A lane scans consecutive structs.
   static constexpr bool structs = blocks_structs<Problem>::value;
   static constexpr int kept = blocked ? 1 : rows,
@@ -195,21 +238,25 @@ class look_ahead_scan {
   static_assert(loading_teams <= stages, "every loading team needs a stage of its own");
   static_assert(tuning.look_ahead_warps <= stages,
                 "every look-ahead warp needs a stage of its own");
+  static_assert(marks_heads<Problem> ? tuning.marking_warps > 1 && in_bulk && !splits
+                                     : tuning.marking_warps == 0,
+                "one warp finds heads and others mark them, beside bulk copies");
 
 public:
   /// Those that publish and look ahead, and the group warp, which have nothing to do at first.
   static constexpr int settling_warps = first_scanning_warp - 1;
 
-  LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const tagged_state<T> &state,
+  LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const State &state,
                                   const tile_sequence &sequence, storage &shared)
       : problem_(problem), state_(state), shared_(shared), op_(problem.op), source_(problem),
-        sequence_(sequence), carry_(problem, {problem, state, sequence}, shared.carry) {}
+        sequence_(sequence), carry_(problem, tiles::of(problem, state, sequence), shared.carry) {}
 
   /// Initializes the block's barriers, and starts the first copies. They need only their own
   /// barriers, so they start before all other work.
   LOOKBACK_DEVICE copying<stages> begin() {
     const int warp = simt::warp_index();
     auto next = first_copy();
+    if constexpr (marks_heads<Problem>) marking().begin();
     if (warp == 0) {
       if (simt::lane_index() == 0) shared_.initialize_first_copies(); // mutant: first-barriers
       if constexpr (in_bulk) copy(next, storage::first_copies);       // mutant: first-copies
@@ -240,6 +287,8 @@ public:
         carry_.run(warp - 2, working, initial, shared_.scanned, op_); // mutant: working-warps
     } else if (warp < first_scanning_warp) {
       if constexpr (reads_groups<Problem>) carry_.publish_groups(op_);
+    } else if (marks_heads<Problem> && warp >= first_marking_warp) {
+      if constexpr (marks_heads<Problem>) marking().run();
     } else {
       reduce_and_scan();
     }
@@ -254,6 +303,9 @@ private:
     int first_row, first_item;
   };
 
+  LOOKBACK_DEVICE auto marking() const {
+    return marking_warps<Problem, Tuning, storage>(problem_, sequence_, shared_);
+  }
   LOOKBACK_DEVICE bool sequence_is_short() const {
     return sequence_.count() <= tuning.short_column;
   }
@@ -321,13 +373,17 @@ private:
       simt::wait(shared_.reduced[at.stage], at.phase); // mutant: reduced-wait
       uninitialized_array<T, 1> row_prefix;            // R(lane), inclusive
       scan_row_aggregates(shared_.row_aggregates[at.stage], full_rows, row_prefix, op_, exchange);
+      const bool publishes = lane == aggregates_a_tile - 1;
       // No tile reads the aggregate of the scan's last tile.
-      if (lane == aggregates_a_tile - 1 && !sequence_.is_last(i))
-        state_.tile_aggregates.publish(sequence_.tile(i), row_prefix[0]);
+      if (publishes && !sequence_.is_last(i))
+        tiles::publish(state_, sequence_.tile(i), row_prefix[0]);
       auto &row_prefixes = shared_.row_prefixes[at.stage];
       if (lane < full_rows) construct(row_prefixes[lane], row_prefix[0]); // mutant: row-prefixes
       // Every lane arrives: it has written the prefix of its own row.
       simt::arrive(shared_.rows_ready[at.stage]); // mutant: rows-arrive
+      // Last: its release waits for the thread's earlier writes.
+      if constexpr (tiles::in_rounds)
+        if (publishes) state_.count(i);
     }
   }
 
@@ -346,7 +402,7 @@ private:
     reducing.advance(team);
     scanning.advance(team);
     const int full = full_tiles();
-    const bool aligned = source_.aligned();
+    const bool aligned = source_.aligned() && (!stores_vectors_if_aligned || as_vectors(problem_));
     if constexpr (tuning.short_code) {
       static_assert(scanning_teams == 1, "one team scans every tile");
       const int fast = aligned ? full : 0; // mutant: fast-tiles
@@ -474,19 +530,20 @@ private:
       const auto row_prefix = [&](int row) -> const T & {
         return shared_.row_prefixes[at.stage][row > 0 ? row - 1 : 0];
       };
-      scan_rows<false>(own, prefix, row_prefix, vectors, as_vectors(problem_), op_, exchange);
+      const bool vector_stores = (stores_vectors_if_aligned && Aligned) || as_vectors(problem_);
+      scan_rows<false>(own, prefix, row_prefix, vectors, vector_stores, op_, exchange);
     }
     // Every lane arrives: it no longer reads the stage.
     simt::arrive(shared_.scanned[at.stage]); // mutant: scanned-arrive
   }
 
   const Problem &problem_;
-  const tagged_state<T> &state_;
+  const State &state_;
   storage &shared_;
   decltype(Problem::op) op_;
   const look_ahead_source<Problem, Tuning> source_;
   const tile_sequence sequence_;
-  const carry::look_ahead<Problem, Tuning> carry_;
+  const carry::look_ahead<Problem, Tuning, typename tiles::type> carry_;
   typename lane_exchange<T>::storage nothing_;
 };
 #endif
@@ -546,27 +603,25 @@ LOOKBACK_DEVICE void answer_call(const Problem &problem, const roll_call<> &roll
   }
 }
 
-/// Scans with the blocks that take part. Until they have settled, a block supposes that all blocks
-/// of the launch do, and starts to copy the first tiles that it would have then. `HasAnswered`: the
-/// block has.
-template <bool HasAnswered, class Problem, class Tuning>
-LOOKBACK_DEVICE void scan_ahead(const Problem &problem,
-                                const tagged_state<typename Problem::accumulator> &state,
-                                const roll_call<> &roll) {
-  using scan = look_ahead_scan<Problem, Tuning>;
+/// Scans with those of the first `blocks` blocks of the launch that take part. Until they have
+/// settled, a block supposes that all of them do, and starts to copy the first tiles that it would
+/// have then. `HasAnswered`: the block has.
+template <bool HasAnswered, class Problem, class Tuning, class State>
+LOOKBACK_DEVICE void scan_ahead(const Problem &problem, const State &state, const roll_call<> &roll,
+                                unsigned blocks) {
+  using scan = look_ahead_scan<Problem, Tuning, State>;
   auto &shared = simt::shared_memory<look_ahead_storage<Problem, Tuning>>();
   const int warp = simt::warp_index();
   if (!HasAnswered && warp == 1 && simt::lane_index() == 0)
     answer_call(problem, roll, shared.initial[0]);
   const auto tiles = static_cast<unsigned>(problem.tiles());
-  tile_sequence sequence{simt::block_index(), simt::block_count(), tiles};
+  tile_sequence sequence{simt::block_index(), blocks, tiles};
   auto next = scan(problem, state, sequence, shared).begin();
   if (warp > 0 && warp <= scan::settling_warps)
-    settle(roll, simt::block_count(), patience_of(tiles), shared.here, warp - 1,
-           scan::settling_warps);
+    settle(roll, blocks, patience_of(tiles), shared.here, warp - 1, scan::settling_warps);
   simt::synchronize_block(); // mutant: start-barrier
-  const participant here = shared.here.place_of(simt::block_index(), simt::block_count());
-  if (!LOOKBACK_LIKELY(here.all == simt::block_count())) {
+  const participant here = shared.here.place_of(simt::block_index(), blocks);
+  if (!LOOKBACK_LIKELY(here.all == blocks)) {
     sequence.first = here.mine, sequence.step = here.all;
     next = scan(problem, state, sequence, shared).begin_again(next);
     if (here.mine == participant::nowhere) return;
@@ -629,7 +684,7 @@ LOOKBACK_DEVICE void scan_actual_ahead(const Problem &problem,
       scan_tile_of_block<typename few::alone, carry::none, code_for::fast>(
           actual, scan_state<typename Problem::accumulator>{});
   } else if (tiles > simt::block_count()) {
-    scan_ahead<early, Problem, Tuning>(actual, state, roll);
+    scan_ahead<early, Problem, Tuning>(actual, state, roll, simt::block_count());
   } else {
     scan_few<early, Problem, Tuning>(actual, state, roll, tiles);
   }
@@ -647,7 +702,7 @@ pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   if constexpr (block::tuning::fits && counts_on_device<Problem>)
     scan_actual_ahead<Problem, typename block::tuning>(problem, state, roll);
   else if constexpr (block::tuning::fits)
-    scan_ahead<false, Problem, typename block::tuning>(problem, state, roll);
+    scan_ahead<false, Problem, typename block::tuning>(problem, state, roll, simt::block_count());
 #endif
 }
 

@@ -5,13 +5,11 @@
 // segments before the copies need them. Each segment has a tree of its own, so a prefix is built
 // from aggregates of its own segment only.
 //
-// The host does not know how many tiles there are, so their status words are in a ring. A word's
-// mark contains its round: how often the ring has been filled before. No block may overwrite a word
-// that another has yet to read, and blocks that scan segments of few tiles hardly wait for each
-// other. So every few tiles, a block waits until all blocks have published an earlier tile
-// (ring_of_rounds).
+// The host does not know how many tiles there are, so their status words are in a ring
+// (carry/ring_of_rounds.cuh).
 #pragma once
 
+#include <lookback/carry/ring_of_rounds.cuh>
 #include <lookback/strategy/pipeline.cuh>
 #include <lookback/strategy/segment_batches.cuh>
 
@@ -19,62 +17,6 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Status words of tiles in a ring: tile t has word t % Size, whose mark is made of the tag of the
-/// launch and the round t / Size.
-///
-/// No word is overwritten that is still to be read. Before a block looks ahead for tile i of its
-/// sequence, where i % check_every is check_lag, it waits until every block has published tile
-/// i - check_lag of its own. While it waits, it publishes no tile after i + depth. By the check
-/// before, every block has published its tile j = i - check_every - check_lag, hence scanned its
-/// tile j - depth, and reads no word of a group before that tile's.
-template <class T, unsigned Size>
-struct ring_of_rounds {
-  using words = decltype(tagged_state<T>::tile_aggregates);
-  using reading = typename words::reading;
-  static constexpr int check_every = 8, check_lag = 4;
-  /// The most blocks for which the words from that group to tile i + depth fit into the ring.
-  static constexpr unsigned blocks_at_most(int depth) {
-    constexpr unsigned two_groups = 64;
-    if (Size <= two_groups) return 0;
-    return (Size - two_groups) / static_cast<unsigned>(2 * depth + check_every + check_lag + 2);
-  }
-  static constexpr int round_shift = 40; // 2^38 successive tags differ in the bits below it
-  /// Check c uses counter c % counters. A block counts for check c + counters only after it has
-  /// passed check c, so no counter counts for two checks at once.
-  static constexpr unsigned counters = 4;
-  static constexpr bool keeps_counts_apart(int depth) {
-    return check_lag + depth < check_every * static_cast<int>(counters);
-  }
-
-  char *memory = nullptr;
-  std::uint64_t tag = 0;
-  ended_steps<> published; // (counters) blocks that have published the tile of the check
-
-  static constexpr std::size_t bytes() { return words::bytes(Size).zeroed; }
-  LOOKBACK_DEVICE words of_round(unsigned tile) const {
-    const std::uint64_t round = std::uint64_t{tile / Size} << round_shift; // mutant: ring-round
-    return words(memory, nullptr, mark_by_tag{tag ^ round});
-  }
-  LOOKBACK_DEVICE void publish(unsigned tile, const T &value) const {
-    of_round(tile).publish(tile % Size, value);
-  }
-  LOOKBACK_DEVICE reading read(unsigned tile) const { return of_round(tile).read(tile % Size); }
-  /// Called after publish(), by the same thread, for tile i of the block's sequence.
-  LOOKBACK_DEVICE void count(int i) const {
-    if (i % check_every == 0) published.add(check_of(i) % counters, 1);
-  }
-  /// Called before a warp looks ahead for tile i of the sequence of one of `blocks` blocks.
-  LOOKBACK_DEVICE void check(int i, unsigned blocks) const {
-    if (i % check_every != check_lag) return;
-    const unsigned own = check_of(i), all = (own / counters + 1) * blocks;
-    for (simt::spin_bound bound; published.read(own % counters) < all;
-         bound.count("published tiles of check", own))
-      simt::back_off();
-  }
-
-private:
-  LOOKBACK_DEVICE static unsigned check_of(int i) { return static_cast<unsigned>(i / check_every); }
-};
 /// Warps of a block that find the segments of tiles. (One search takes longer than a tile.)
 inline constexpr int finding_warps = 2;
 
@@ -372,6 +314,26 @@ LOOKBACK_DEVICE void scan_segments_ahead(
   scan(problem, segments, batches, words, sequence, shared).run();
 }
 #endif
+
+/// Temporary storage of a pipeline whose status words are in a ring. The counters must be zero
+/// before the first use; the rest may have any content, unless a captured graph repeats the launch
+/// with the same tag.
+template <class T, unsigned Size>
+struct rounds_workspace {
+  using ring = ring_of_rounds<T, Size>;
+
+  rounds_workspace() = default;
+  explicit rounds_workspace(temporary_memory &memory) {
+    counters = memory.take<std::uint32_t>(ring::counters);
+    answers = memory.take<std::uint64_t>(participants_at_most);
+    words = memory.take<char>(ring::bytes());
+  }
+  ring words_of(std::uint64_t tag) const { return {words, tag, ended_steps<>(counters)}; }
+
+  std::uint32_t *counters = nullptr; // and all that follows
+  std::uint64_t *answers = nullptr;  // of the blocks
+  char *words = nullptr;
+};
 
 /// Whether there is a pipeline for long segments.
 template <class Problem, class Row>

@@ -235,12 +235,7 @@ struct ring_workspace {
     next_unit = state.next_unit + 1;
     zeroed = reinterpret_cast<std::uint64_t *>(state.next_unit);
     state.completed = ended_steps<>(memory.take<std::uint32_t>(state_type::sections));
-    if constexpr (Ring > 0) {
-      answers = memory.take<std::uint64_t>(participants_at_most);
-      using ring = ring_of_rounds<T, Ring>;
-      published = ended_steps<>(memory.take<std::uint32_t>(ring::counters));
-      rounds = memory.take<char>(ring::bytes());
-    }
+    if constexpr (Ring > 0) rounds = rounds_workspace<T, Ring>(memory);
     const std::size_t end = take_status<status_words>(
         memory, {of_tiles, of_groups, of_groups},
         {&state.tile_aggregates, &state.group_aggregates, &state.group_prefixes});
@@ -249,9 +244,7 @@ struct ring_workspace {
 
   state_type state; // of tiles
   unsigned *next_unit;
-  std::uint64_t *answers = nullptr; // of the blocks of the pipeline
-  ended_steps<> published;
-  char *rounds = nullptr; // the words of its tiles
+  rounds_workspace<T, Ring> rounds{}; // of the pipeline
   std::uint64_t *zeroed;
   std::size_t zeroed_words;
 };

@@ -12,11 +12,24 @@ inline namespace LOOKBACK_ABI {
 namespace detail {
 
 /// What a lane remembers of a row between the two passes: the sum of the warp's rows before its
-/// vector, and in which elements segments begin (bit k: in element k).
+/// vector, and where segments begin in this row and the next (heads_in_words).
 template <class T>
 struct kept_keys {
   unsigned_sum<T> before;
   std::uint32_t heads;
+};
+/// Bit k of the heads of a row: a segment begins with element k of the lane's vector, which has E
+/// elements. As many rows as fit share a word, that of the first of them: registers are scarce.
+template <int E>
+struct heads_in_words {
+  static constexpr int rows = 32 / E;
+  LOOKBACK_DEVICE static constexpr int first(int row) { return row / rows * rows; }
+  LOOKBACK_DEVICE static std::uint32_t put(unsigned heads, int row) {
+    return heads << (E * (row % rows));
+  }
+  LOOKBACK_DEVICE static unsigned get(std::uint32_t word, int row) {
+    return word >> (E * (row % rows)) & ((1u << E) - 1); // mutant: keyed-heads
+  }
 };
 template <class Problem>
 struct lane_state_of<Problem, std::enable_if_t<adds_by_key<Problem>>> {
@@ -76,12 +89,16 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows, uninitialized_array<kept_keys
       }
     }
   }
+  std::uint32_t words[Count] = {};
+  LOOKBACK_UNROLL
+  for (int i = 0; i < Count; ++i)
+    words[heads_in_words<E>::first(i)] |= heads_in_words<E>::put(heads[i], i);
   sum all{}, newest{}; // of the rows so far, and before the newest head
   bool begins = false;
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
     const auto before = static_cast<sum>(all + through[i] - of_vector[i]); // mutant: keyed-before
-    construct(kept[i], kept_keys<T>{before, heads[i]});
+    construct(kept[i], kept_keys<T>{before, words[i]});
     const unsigned with_heads = simt::ballot(heads[i] != 0);
     newest = newest_of(with_heads, static_cast<sum>(before + before_head[i]), newest);
     begins = begins || with_heads != 0;
@@ -94,27 +111,27 @@ LOOKBACK_DEVICE void reduce_rows(const Rows &rows, uninitialized_array<kept_keys
 /// Stores the results of row i of the warp. `newest`: the sum of the warp's rows before the head of
 /// the segment that is open where the row begins; it becomes that of the next row.
 template <bool FullRow, class Rows, class T>
-LOOKBACK_DEVICE void subtract_row(const Rows &rows, int i, const kept_keys<T> &kept,
-                                  unsigned_sum<T> &newest, bool vector_stores) {
+LOOKBACK_DEVICE void subtract_row(const Rows &rows, int i, unsigned_sum<T> before_row,
+                                  unsigned heads, unsigned_sum<T> &newest, bool vector_stores) {
   using problem = typename Rows::problem_type;
   using sum = unsigned_sum<T>;
   constexpr int E = Rows::shape::vector_elements;
   const int items = FullRow ? Rows::shape::row_elements : rows.items(i);
   const int count = FullRow ? E : rows.lane_items(i);
-  const auto is_head = [&](int k) { return (kept.heads >> k & 1) != 0; };
+  const auto is_head = [&](int k) { return (heads >> k & 1) != 0; };
   const auto values = rows.template read_array<0>(i);
   sum through[E];
   const sum before_head = sum_vector(
-      kept.before, kept.heads, count,
+      before_row, heads, count,
       [&](int k) { return rows.problem.input.element(values.get(k), is_head(k)).value; }, through);
-  const unsigned with_heads = simt::ballot(kept.heads != 0),
+  const unsigned with_heads = simt::ballot(heads != 0),
                  below = with_heads & ((1u << rows.lane) - 1); // mutant: keyed-below
   sum start = newest_of(below, before_head, newest);
   newest = newest_of(with_heads, before_head, newest);
   lane_vector<typename problem::stored, E> results;
   LOOKBACK_UNROLL
   for (int k = 0; k < E; ++k) {
-    const sum before = k > 0 ? through[k - 1] : kept.before;
+    const sum before = k > 0 ? through[k - 1] : before_row;
     if (is_head(k)) start = before; // mutant: keyed-start
     const auto scanned = static_cast<T>((problem::inclusive ? through[k] : before) - start);
     results.set(k, static_cast<typename problem::stored>(rows.problem.sink.project(
@@ -141,12 +158,14 @@ scan_rows(const Rows &rows, const maybe<keyed<T>> &prefix, RowPrefix row_prefix,
   LOOKBACK_UNROLL
   for (int i = 0; i < Count; ++i) {
     set_group_prefix(rows.problem, rows.tile, rows.row(i) * simt::warp_threads + rows.lane, prefix);
+    using in_words = heads_in_words<Rows::shape::vector_elements>;
+    const unsigned heads = in_words::get(kept[in_words::first(i)].heads, i);
     const int items = rows.items(i);
     if (Rows::full ||
         (Alone && LOOKBACK_LIKELY(vector_stores && items == Rows::shape::row_elements)))
-      subtract_row<true>(rows, i, kept[i], newest, vector_stores);
+      subtract_row<true, Rows, T>(rows, i, kept[i].before, heads, newest, vector_stores);
     else if (items > 0)
-      subtract_row<false>(rows, i, kept[i], newest, vector_stores);
+      subtract_row<false, Rows, T>(rows, i, kept[i].before, heads, newest, vector_stores);
     else
       break;
   }

@@ -36,7 +36,7 @@ constexpr int find_array_apart() {
                ? 0
                : no_array;
   }
-  return adds_by_key<Problem> ? 1 : no_array;
+  return adds_by_key<Problem> && !marks_heads<Problem> ? 1 : no_array;
 }
 template <class Problem>
 inline constexpr int array_apart = find_array_apart<Problem>();

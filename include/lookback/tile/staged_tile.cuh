@@ -25,6 +25,13 @@ inline constexpr bool writes_stage =
 /// Stands for an array that does not exist.
 inline constexpr int no_array = -1;
 
+/// Arrays of a staged input that are copied from memory. The others have a bit for each element.
+template <class Staged, class = void>
+inline constexpr int copied_arrays = Staged::arrays;
+template <class Staged>
+inline constexpr int copied_arrays<Staged, std::void_t<decltype(Staged::copied_arrays)>> =
+    Staged::copied_arrays;
+
 /// The bytes of a tile's arrays, one array after the other. Each keeps its address modulo 16, as
 /// bulk copies require. Neighbouring bytes up to the next multiple of 16 are copied with them, and
 /// so are the elements before and behind the tile where an element depends on its neighbours.
@@ -57,8 +64,11 @@ class staged_tile {
   static constexpr int share = shape::tile_elements /
                                Warps *static_cast<int>(element_bytes<A>); // bytes a warp
   template <int A>
-  static constexpr unsigned room = (lead_room<A> + shape::tile_elements * element_bytes<A> +
-                                    tail<A> + granule + line - 1) &
+  static constexpr unsigned row_bytes = shape::row_elements *element_bytes<A> /
+                                        (A < copied_arrays<staged> ? 1 : 8);
+  template <int A>
+  static constexpr unsigned room = (lead_room<A> + shape::tile_rows * row_bytes<A> + tail<A> +
+                                    granule + line - 1) &
                                    ~(line - 1);
 
   /// A range of bytes of an array, counted from the array's first byte.
@@ -74,7 +84,7 @@ public:
   template <int A>
   using element = typename staged::template element<A>;
   static constexpr bool shifts = Shifts;
-  static constexpr int arrays = staged::arrays;
+  static constexpr int arrays = staged::arrays, from_memory = copied_arrays<staged>;
   /// Whether a warp needs only its own rows, and these share no 16-byte unit with those of others
   /// if the arrays are aligned.
   static constexpr bool own_rows = !staged::reads_before && !staged::reads_after && !from_end;
@@ -87,7 +97,7 @@ public:
   LOOKBACK_DEVICE explicit staged_tile(const Problem &problem)
       : input_(problem.input), n_(problem.extent.items) {
     skip_[0] = skip_of<0>();
-    if constexpr (arrays == 2) skip_[1] = skip_of<1>();
+    if constexpr (from_memory == 2) skip_[1] = skip_of<1>();
   }
 
   /// The same tile, whose array apart is in the room `apart`, behind the other one's, `stage`.
@@ -147,14 +157,14 @@ public:
 #if LOOKBACK_TARGETS_SM_90
   /// The bytes of a tile of `valid` items that bulk copies transfer.
   struct plan {
-    piece arrays[staged::arrays];
+    piece arrays[from_memory];
     unsigned bytes;
   };
   LOOKBACK_DEVICE plan plan_of(unsigned tile, int valid) const {
     plan result;
     result.arrays[0] = bulk_of<0>(tile, valid);
     result.bytes = result.arrays[0].bytes();
-    if constexpr (arrays == 2) {
+    if constexpr (from_memory == 2) {
       result.arrays[1] = bulk_of<1>(tile, valid);
       result.bytes += result.arrays[1].bytes();
     }
@@ -165,14 +175,14 @@ public:
   LOOKBACK_DEVICE void fill(unsigned char *stage, unsigned tile, int valid, const plan &bulk,
                             simt::barrier &copied, simt::cache_policy policy) const {
     copy_rest<0>(stage, tile, valid, bulk.arrays[0], 0, 1);
-    if constexpr (arrays == 2) copy_rest<1>(stage, tile, valid, bulk.arrays[1], 0, 1);
+    if constexpr (from_memory == 2) copy_rest<1>(stage, tile, valid, bulk.arrays[1], 0, 1);
     if (writes_stage<Problem> || !aligned())
       // Orders bytes that threads have written to this stage, now or in an earlier round, before
       // the bulk copies.
       simt::fence_before_bulk_copy();
     simt::arrive_and_expect(copied, bulk.bytes); // mutant: copy-bytes
     copy_bulk<0>(stage, tile, bulk.arrays[0], copied, policy);
-    if constexpr (arrays == 2) copy_bulk<1>(stage, tile, bulk.arrays[1], copied, policy);
+    if constexpr (from_memory == 2) copy_bulk<1>(stage, tile, bulk.arrays[1], copied, policy);
   }
 #endif
 
@@ -205,6 +215,11 @@ public:
     return elements(input_, &row, &aligned, 0, 0, 1);
   }
 
+  /// The bits of the tile, if there is an array of these.
+  LOOKBACK_DEVICE static std::uint32_t *bits_in(unsigned char *stage) {
+    static_assert(!splits && from_memory == 1 && arrays == 2, "the last array must be one of bits");
+    return reinterpret_cast<std::uint32_t *>(stage + room<0>);
+  }
   /// Address of row `row` of an array, the first unless named.
   template <bool KnownAligned = false, int A = 0>
   LOOKBACK_DEVICE auto row_of(unsigned char *stage, int row) const {
@@ -232,8 +247,7 @@ private:
   template <int A, bool KnownAligned = false>
   LOOKBACK_DEVICE unsigned place(int row) const {
     const int at = from_end ? shape::tile_rows - 1 - row : row; // mutant: mirrored-row
-    return before<A>() + lead_room<A> + (KnownAligned ? 0 : skip_[A]) +
-           at * shape::row_elements * element_bytes<A>;
+    return before<A>() + lead_room<A> + (KnownAligned ? 0 : skip_[A]) + at * row_bytes<A>;
   }
   template <int A>
   LOOKBACK_DEVICE const unsigned char *address() const {
@@ -380,8 +394,8 @@ private:
 
   const input &input_;
   const std::uint64_t n_;
-  unsigned skip_[arrays]; // bytes from a multiple of 16 to the array
-  unsigned apart_ = 0;    // offset of the room of the array apart
+  unsigned skip_[arrays] = {}; // bytes from a multiple of 16 to the array
+  unsigned apart_ = 0;         // offset of the room of the array apart
 };
 
 } // namespace detail

@@ -308,6 +308,10 @@ void store_shared(void *address, const vector_words<Bytes> &vector) {
   store_vector(address, vector);
 }
 
+inline void set_bit(std::uint32_t *words, int bit) {
+  __atomic_fetch_or(words + bit / 32, 1u << bit % 32, __ATOMIC_RELAXED);
+}
+
 /// Whether neighbouring tiles may be overwriting the bytes that a tile's copies include around its
 /// own. ThreadSanitizer is then not told of these reads, and a tile that used the bytes is detected
 /// by its results. A test sets this to false if no tile may write yet.
