@@ -635,6 +635,26 @@ mutation("a stage of a segment's tile given back by one lane for all"
 mutation("the pipeline of segments begun before its barriers are initialized" DELETE segment-start)
 mutation("barriers of found segments not published" DELETE publish-found)
 
+# ---- adjacent segments ---------------------------------------------------------------------------
+mutations_of(races_adjacent.cpp)
+mutation("marks set before all are cleared" DELETE marks-cleared)
+mutation("a tile reduced before all its marks are set" DELETE marks-written)
+mutation("marks cleared before the stage's last tile is scanned" DELETE marks-free)
+mutation("heads of a tile not marked" REPLACE marker-mark "marks, at[i]" "marks, 0")
+mutation("a search that skips an equal offset" VALUE marker-less "element(from + mine) < item"
+         "element(from + mine) <= item")
+mutation("samples read before all are loaded" DELETE samples-written)
+mutation("first segments overwritten before they are read" DELETE heads-read)
+mutation("first segments taken for found before all are" DELETE heads-written)
+mutation("first segments read before they are found" DELETE heads-found)
+mutation("first segments given back before all lanes have read them" DELETE heads-taken)
+mutation("the first segments of tiles that are not the block's" VALUE heads-known "all.step == sequence_.step" "true")
+mutation("a word of the ring overwritten that is still to be read, for sums" DELETE rounds-check)
+mutation("the counters of the ring not all cleared" VALUE rounds-clear "zeroed / sizeof(std::uint64_t)" "std::size_t{1}")
+mutation("the prefix before a sum not waited for" DELETE sums-carry)
+mutation("a sum written before the stage's last tile is scanned" DELETE sums-free)
+mutation("heads of the next row taken for those of a row" VALUE keyed-heads "row % rows" "(row + 1) % rows")
+
 # ---- columns -------------------------------------------------------------------------------------
 mutations_of(races_columns.cpp)
 mutation("a unit's elements read before all are loaded" DELETE column-loaded)

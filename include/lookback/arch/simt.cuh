@@ -441,7 +441,7 @@ LOOKBACK_DEVICE void store_shared(void *address, const vector_words<Bytes> &vect
     *static_cast<vector_words<Bytes> *>(address) = vector;
 }
 
-/// Sets bit `bit` of words in shared memory, of which other threads may set others at the same time.
+/// Sets bit `bit` of words in shared memory, while other threads may set others.
 LOOKBACK_DEVICE void set_bit(std::uint32_t *words, int bit) {
   atomicOr_block(words + bit / 32, 1u << bit % 32);
 }

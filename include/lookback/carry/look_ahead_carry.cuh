@@ -294,7 +294,7 @@ private:
         simt::wait(scanned[at.stage], at.phase ^ 1); // mutant: sums-free
         construct(shared_.prefix[at.stage][0], op(left, since));
         if (!Tiles::one_tree) shared_.begins_tree[at.stage] = own.tile == 0;
-        simt::arrive(shared_.prefix_ready[at.stage]); // mutant: sums-arrive
+        simt::arrive(shared_.prefix_ready[at.stage]);
       }
       // Every lane arrives: it no longer reads the previous prefix, which may be overwritten.
       simt::arrive(shared_.groups_ready[at.stage]);

@@ -22,9 +22,9 @@ struct stepped_offsets {
 /// The results of a segment have the indices of its items.
 struct same_offsets {};
 
-/// Segment s begins with item offsets[s] and ends where segment s + 1 begins. As the keys of a scan,
-/// element i says whether a segment begins with item offsets[0] + i. It is in no array: warps mark
-/// the heads of a tile in shared memory (strategy/segment_marker.cuh).
+/// Adjacent segments: segment s begins with item offsets[s] and ends where segment s + 1 begins. As
+/// the keys of a scan, element i says whether a segment begins with item offsets[0] + i. It is in
+/// no array: warps mark the heads of a tile in shared memory (strategy/marking_warps.cuh).
 template <class Offset>
 struct segment_heads {
   using offset = Offset;

@@ -44,7 +44,9 @@ class marking_warps {
   using marker = segment_marker<heads_type, shape::tile_elements>;
   static constexpr look_ahead_tuning tuning = Tuning::value;
   static constexpr int stages = tuning.stages, batch = found_heads::batch,
-                       first_warp = tuning.first_marking_warp(), markers = tuning.marking_warps - 1;
+                       first_warp = tuning.first_marking_warp(),
+                       first_scanning_warp = tuning.first_scanning_warp(),
+                       markers = tuning.marking_warps - 1;
 
 public:
   LOOKBACK_DEVICE marking_warps(const Problem &problem, const tile_sequence &sequence,

@@ -3,11 +3,10 @@
 //
 // The offsets ascend, so those of a tile are consecutive: a search finds the first, and the others
 // follow. A search takes many accesses to memory, each of which waits for the one before, and
-// longer than a tile. So one warp does nothing but search, for several tiles at once, a few lanes
-// for each, far ahead of the others, and prefetches the offsets that it has found.
+// longer than a tile. So it is for several tiles at once, a few lanes for each.
 //
-// Offsets that descend have no defined results, but every write is to the tile's own marks, and
-// every search and every tile ends.
+// Offsets that descend have no defined results, but every search ends, and no mark is set outside
+// of the tile's.
 #pragma once
 
 #include <lookback/arch/simt_sm90.cuh>
@@ -80,9 +79,9 @@ public:
     }
   }
   /// Sets bit i of the marks of tile `tile`, for i < `valid`, if a segment begins with its item i,
-  /// and clears the others. The offsets from the tile's first segment on must have been loaded. While the marks are
-  /// set, the next offsets are loaded: at last those from segment next() on, for another tile.
-  /// wait() returns when the marks may be written. Called by a full warp.
+  /// and clears the others. The offsets from the tile's first segment on must have been loaded.
+  /// While the marks are set, the next offsets are loaded: at last those from segment next() on,
+  /// for another tile. wait() returns when the marks may be written. Called by a full warp.
   template <class Wait, class Next>
   LOOKBACK_DEVICE void mark(unsigned tile, int valid, std::uint32_t *marks, Wait wait, Next next) {
     const std::int64_t begin = origin(tile);
