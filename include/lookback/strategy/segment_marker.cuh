@@ -69,14 +69,16 @@ public:
     return search<warp>(origin(tile), 0, heads_.segments, begins());
   }
 
-  /// Starts to load the offsets of the segments from `segment` on.
+  /// Starts to load the offsets of the segments from `segment` on, `warp` of them a row.
   LOOKBACK_DEVICE void load(std::int64_t segment) {
     loaded_ = segment;
+    const std::int64_t left = heads_.segments - segment, most = rows_ * warp;
+    const int here = static_cast<int>(left < most ? left : most) - simt::lane_index();
+    own_rows_ = here > 0 ? (here + warp - 1) / warp : 0;
+    const Offset *const from = heads_.offsets + segment + simt::lane_index();
     LOOKBACK_UNROLL
-    for (int i = 0; i < at_once; ++i) {
-      const std::int64_t s = segment + i * warp + simt::lane_index();
-      if (i < rows_ && s < heads_.segments) offsets_[i] = heads_.offsets[s];
-    }
+    for (int i = 0; i < at_once; ++i)
+      if (i < own_rows_) offsets_[i] = from[i * warp];
   }
   /// Sets bit i of the marks of tile `tile`, for i < `valid`, if a segment begins with its item i,
   /// and clears the others. The offsets from the tile's first segment on must have been loaded.
@@ -86,17 +88,14 @@ public:
   LOOKBACK_DEVICE void mark(unsigned tile, int valid, std::uint32_t *marks, Wait wait, Next next) {
     const std::int64_t begin = origin(tile);
     for (bool first = true, more = true; more; first = false) {
-      int at[at_once], here = 0; // segments of this lane that begin in the tile
-      find_places(begin, valid, at);
-      LOOKBACK_UNROLL
-      for (int i = 0; i < at_once; ++i) here += at[i] < valid ? 1 : 0;
-      here = simt::broadcast(here, warp - 1); // full rows
-      more = here == rows_;
+      int at[at_once];
+      const int full = simt::broadcast(find_places(begin, valid, at), warp - 1); // rows
+      more = full == rows_;
       std::int64_t following = loaded_ + rows_ * warp;
       if (!more) {
-        rows_ = here + 1; // as many as this tile needed
+        rows_ = full + 1; // as many as this tile needed
         following = next();
-      } else if (here == at_once) {
+      } else if (full == at_once) {
         const int last = simt::broadcast(at[at_once - 1], warp - 1);
         // Many empty segments: of all that begin with one item, only the first counts.
         if (simt::broadcast(at[0], 0) == last) following = search_behind(begin + last, following);
@@ -167,16 +166,18 @@ private:
     }
     return from;
   }
-  /// The places of the loaded segments in a tile of `valid` items, the first of which is item
-  /// `begin`; at least `valid` if a segment does not begin there.
-  LOOKBACK_DEVICE void find_places(std::int64_t begin, int valid, int (&at)[at_once]) const {
+  /// The places of the lane's segments in a tile of `valid` items, the first of which is item
+  /// `begin`; at least `valid` if a segment does not begin there. Returns how many do.
+  LOOKBACK_DEVICE int find_places(std::int64_t begin, int valid, int (&at)[at_once]) const {
+    int count = 0;
     LOOKBACK_UNROLL
     for (int i = 0; i < at_once; ++i) {
-      const std::int64_t s = loaded_ + i * warp + simt::lane_index();
       const auto place = static_cast<std::uint64_t>(static_cast<std::int64_t>(offsets_[i]) - begin);
-      const bool here = i < rows_ && s < heads_.segments && place < static_cast<unsigned>(valid);
+      const bool here = i < own_rows_ && place < static_cast<unsigned>(valid);
       at[i] = here ? static_cast<int>(place) : Elements;
+      count += here ? 1 : 0;
     }
+    return count;
   }
   LOOKBACK_DEVICE static void clear(std::uint32_t *marks) {
     constexpr int words = 4, all = Elements / 32;
@@ -189,7 +190,8 @@ private:
   const Heads &heads_;
   const std::int64_t first_; // the offset of the first item of all
   std::int64_t loaded_ = 0;  // the segment of the first lane's first offset
-  int rows_ = at_once;       // that are loaded
+  int rows_ = at_once;       // that are loaded,
+  int own_rows_ = 0;         // and those in which this lane has an offset
   Offset offsets_[at_once] = {};
 };
 
