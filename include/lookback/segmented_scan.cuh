@@ -40,8 +40,8 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 ///   policies made from it. A strategy chosen by `.with()` has no effect. Not in device code.
 /// - `begins`, `ends`: iterators with random access over integers, `segments` of them each.
 ///   Segments may be in any order, with gaps between them. A segment whose end is not greater than
-///   its begin is empty; if `segments` is zero or negative, there are none. On a GPU, the offsets of
-///   adjacent segments, whose `ends` is the pointer `begins + 1`, must not descend:
+///   its begin is empty; if `segments` is zero or negative, there are none. On a GPU, the offsets
+///   of adjacent segments, whose `ends` is the pointer `begins + 1`, must not descend; see
 ///   lookback::DeviceSegmentedScan.
 /// - *Iterators*: random access, readable or writable where the policy runs. `result` may equal
 ///   `first`; any other overlap of input and output is undefined, and so are segments that have

@@ -81,8 +81,8 @@ inline constexpr bool has_short_kernels =
 /// in memory), `loading_warps` warps load them: `loading_teams` teams, each of which loads every
 /// `loading_teams`-th tile, items `loads_at_once` a lane at once.
 ///
-/// `marking_warps` warps mark the heads of segments that are given by offsets, beside the copies
-/// (strategy/segment_marker.cuh).
+/// One of `marking_warps` warps finds the first segments of tiles, where adjacent segments are
+/// summed, and the others mark the heads (strategy/marking_warps.cuh).
 struct look_ahead_tuning {
   int stages, in_flight, short_in_flight, depth, scanning_warps, look_ahead_warps,
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
@@ -168,7 +168,7 @@ namespace carry {
 template <class T, int Stages>
 struct ahead_prefixes {
   uninitialized_array<T, 1> prefix[Stages]; // of the tile in the stage
-  uninitialized_array<T, 1> groups[Stages]; // G of its group, for the next tile's warp
+  uninitialized_array<T, 1> groups[Stages]; // G of its group, for the next tile's warp, or unused
   bool begins_tree[Stages]; // whether the tile is the first of its tree; unset if one_tree
   simt::barrier prefix_ready[Stages], groups_ready[Stages];
 
@@ -296,7 +296,8 @@ private:
         if (!Tiles::one_tree) shared_.begins_tree[at.stage] = own.tile == 0;
         simt::arrive(shared_.prefix_ready[at.stage]);
       }
-      // Every lane arrives: it no longer reads the previous prefix, which may be overwritten.
+      // Every lane arrives: it no longer reads the previous prefix, which may be overwritten. The
+      // prefix of this tile is written.
       simt::arrive(shared_.groups_ready[at.stage]);
     }
   }

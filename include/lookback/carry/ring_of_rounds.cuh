@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The status words of the tiles of a pipeline when the host does not know how many tiles there are:
 // a ring. A word's mark contains its round: how often the ring has been filled before. No block may
-// overwrite a word that another has yet to read, and blocks that scan segments of few tiles hardly
-// wait for each other. So every few tiles, a block waits until all blocks have published an earlier
-// tile.
+// overwrite a word that another has yet to read, and blocks that scan long segments of few tiles
+// (strategy/segment_pipeline.cuh) hardly wait for each other. So every few tiles, a block waits
+// until all blocks have published an earlier tile.
 #pragma once
 
 #include <lookback/carry/look_ahead_carry.cuh>

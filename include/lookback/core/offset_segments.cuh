@@ -52,6 +52,7 @@ public:
   /// from the second on.
   static constexpr bool may_be_adjacent = std::is_pointer<Begins>::value &&
                                           std::is_same<Begins, Ends>::value &&
+                                          !std::is_volatile<std::remove_pointer_t<Begins>>::value &&
                                           std::is_same<ResultBegins, same_offsets>::value;
   static constexpr bool moves_results = !std::is_same<ResultBegins, same_offsets>::value;
   /// A number of items: of 32 bits if both offsets have one type of at most 32 bits.

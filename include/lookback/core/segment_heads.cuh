@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Segments without gaps, as a scan by key: what a key says of an item is whether a segment begins
-// with it.
+// Adjacent segments as a scan by key: the key of an item is a flag, whether a segment begins with
+// it.
 #pragma once
 
 #include <lookback/core/offset_segments.cuh>
@@ -10,7 +10,7 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Compares what is said of two items: the second is in the segment of the first.
+/// Compares the flags of two neighbouring items: the second is in the segment of the first.
 struct goes_on {
   LOOKBACK_HOST_DEVICE bool operator()(unsigned char, unsigned char head) const {
     return head == 0;
@@ -30,7 +30,8 @@ inline constexpr bool marks_heads = has_segment_heads<typename Problem::input_ty
 /// Whether a scan of segments may be done by their heads: a sum of integers, whose bits do not
 /// depend on where a segment's tree begins, from array to array. Only of 4 bytes: others leave no
 /// registers for as many tiles as hide the latency of the prefixes (H200, i64, segments of 16 and
-/// of 65536: shares of a copy's speed of 0.74, where the units reach 0.81 and 0.85).
+/// of 65536: shares of a copy's speed of 0.74, where the units reach 0.81 and 0.85); 1 and 2 bytes
+/// have not been tried.
 template <class Problem>
 struct can_mark_heads : std::false_type {};
 template <bool Inclusive, class T, class Value, class Initial, class Stored>

@@ -18,7 +18,8 @@ using if_segment_number =
     std::enable_if_t<std::is_convertible<Count, std::int64_t>::value || is_device_count<Count>,
                      int>;
 
-/// Sums of integers in adjacent segments take one pass by their heads. The steps of all others:
+/// Sums of 4-byte integers in adjacent segments take one pass (adjacent_segments). The steps of all
+/// others:
 /// count the slots and tiles of every batch of segments, scan these counts by the strategies
 /// for scans, scan the long segments by the pipeline if it suits them, and scan the rest. `Ring`:
 /// status words of the pipeline.

@@ -302,6 +302,17 @@ struct tuned_on_h200 {
   ///   differences; depth 8, two teams                   1.02       1.02
   ///   keys stay in the stages of the values              .93        .93
   ///   one team                                           .92        .92
+  /// Sums of 2^27 i32 in adjacent segments (strategy/adjacent_segments.cuh), shares of a copy's
+  /// speed (H200), by depth and stages; 16 scanning warps in two teams:
+  ///                                                     16    1024   65536   power law
+  ///   every warp that marks searches; 8, 10            .75     .82    .83      .78
+  ///   one warp searches; 8, 10                         .78     .85    .85      .82
+  ///   with samples of the offsets                      .84     .84    .84      .85
+  ///   heads of rows in one word, so nothing spills     .88     .87    .87      .88
+  ///     the same; 6, 10                                .73     .71    .72      .73
+  ///   bits for bytes as marks; 10, 12                  .88     .92    .86      .92
+  ///     the same; 8, 12                                .88     .92    .89      .92
+  ///   scanning warps find the first tiles; 8, 12       .89     .93    .93      .94
   /// Structs (tile/blocked_rows.cuh), 1 GiB, share of a copy's speed (H200), by the warps of a
   /// team, teams, look-ahead warps, and whose aggregates these read:
   ///                                           12 bytes   24 bytes   32 bytes   64 bytes

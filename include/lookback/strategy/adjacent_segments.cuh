@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Sums of integers in segments without gaps, by the look-ahead pipeline (strategy/pipeline.cuh). A
-// segment's tree begins with its first item, wherever that is in a tile. Sums of integers have the
-// same bits in any order, so the tiles of all segments together do as well: a sum by key
-// (tile/keyed_sums.cuh), of whose keys only the offsets of the heads exist.
+// Sums of integers in adjacent segments, by the look-ahead pipeline (strategy/pipeline.cuh). Sums
+// of integers have the same bits in any order, so a segment does not need tiles of its own: all
+// segments are scanned as one range, as a sum by key (tile/keyed_sums.cuh). There are no keys in
+// memory, only the offsets at which segments begin.
 //
 // n elements read once, n written once, and about two reads of the offsets. The host does not know
 // n, so the status words are in a ring (carry/ring_of_rounds.cuh).
@@ -103,6 +103,8 @@ struct adjacent_segments {
     constexpr std::uint64_t most = std::min<std::uint64_t>(
         participants_at_most,
         words::blocks_at_most(block_of<Problem, Segments>::tuning::value.depth));
+    static_assert(words::keeps_counts_apart(block_of<Problem, Segments>::tuning::value.depth),
+                  "a counter would count for two checks at once");
     if (most == 0 || !launch.template can_run<block>(kernel)) return false;
     const workspace_of<Problem, Segments> in(memory);
     const std::uint64_t tag = launch.tag();

@@ -12,12 +12,12 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// The first segments of tiles that are to be marked, of batches of tiles. A barrier completes a
-/// phase when a batch has been found, or when all of it has been read.
+/// The first segments of the tiles to be marked, in batches of tiles. A barrier completes a phase
+/// when a batch has been found, or when all of it has been read.
 struct found_heads {
   static constexpr int batches = 4, batch = heads_at_once, tiles = batches * batch;
   std::int64_t first[tiles], samples[head_samples];
-  unsigned step; // of the tile sequence whose first batch has been found at the start
+  unsigned step; // of the tile sequence for which marking_warps::begin() found the first batch
   simt::barrier found[batches], read[batches];
 
 #if LOOKBACK_TARGETS_SM_80
@@ -47,6 +47,11 @@ class marking_warps {
                        first_warp = tuning.first_marking_warp(),
                        first_scanning_warp = tuning.first_scanning_warp(),
                        markers = tuning.marking_warps - 1;
+
+  static_assert(markers <= stages, "every warp that marks needs a stage of its own");
+  // Consecutive tiles of a warp are less than 2 `markers` tiles apart. So it waits for every batch,
+  // and a parity is never two phases behind.
+  static_assert(2 * markers <= batch, "a warp that marks needs a tile in every batch");
 
 public:
   LOOKBACK_DEVICE marking_warps(const Problem &problem, const tile_sequence &sequence,

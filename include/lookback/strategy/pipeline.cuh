@@ -19,7 +19,7 @@
 //                       prefix; they take turns
 //   group warp          of wide values: aggregates of a group's tiles -> that of the group, which
 //                       look-ahead warps read instead
-//   marking warps       of segments by offsets: mark the heads of a tile, while it is copied
+//   marking warps       of adjacent segments: mark the heads of a tile while it is copied
 //
 // A prefix is built from aggregates alone, so a block waits until other blocks have read and
 // reduced their tiles, but never for their prefixes. This wait ends only if every block with tiles
@@ -96,7 +96,8 @@ struct look_ahead_storage
   /// flight at once, each in its own stage.
   static constexpr int first_copies =
       Tuning::value.short_in_flight < stages ? Tuning::value.short_in_flight : stages;
-  /// Arrivals that complete a tile: of the copying thread, or of every lane of a loading team.
+  /// Arrivals that complete a tile: of the copying thread, and of the warp that marks its heads if
+  /// there is one; or of every lane of a loading team.
   static constexpr int loading_lanes =
       Tuning::value.loading_team_warps() * simt::warp_threads; // mutant: load-arrivals
   static constexpr int copied_arrivals =
@@ -241,6 +242,9 @@ class look_ahead_scan {
   static_assert(marks_heads<Problem> ? tuning.marking_warps > 1 && in_bulk && !splits
                                      : tuning.marking_warps == 0,
                 "one warp finds heads and others mark them, beside bulk copies");
+  // A tile is complete only when it has been marked, which is after the block's first barrier.
+  static_assert(!marks_heads<Problem> || storage::first_copies <= tuning.in_flight,
+                "the first copies must not wait for each other");
 
 public:
   /// Those that publish and look ahead, and the group warp, which have nothing to do at first.

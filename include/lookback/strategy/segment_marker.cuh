@@ -2,8 +2,8 @@
 // Finds where the segments of a tile begin, and marks their heads in the stage of the tile.
 //
 // The offsets ascend, so those of a tile are consecutive: a search finds the first, and the others
-// follow. A search takes many accesses to memory, each of which waits for the one before, and
-// longer than a tile. So it is for several tiles at once, a few lanes for each.
+// follow. A search is a chain of dependent loads and takes longer than a tile. So a warp searches
+// for several tiles at once, with a few lanes for each.
 //
 // Offsets that descend have no defined results, but every search ends, and no mark is set outside
 // of the tile's.

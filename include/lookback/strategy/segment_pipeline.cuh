@@ -330,7 +330,7 @@ struct rounds_workspace {
   }
   ring words_of(std::uint64_t tag) const { return {words, tag, ended_steps<>(counters)}; }
 
-  std::uint32_t *counters = nullptr; // and all that follows
+  std::uint32_t *counters = nullptr; // first: all of the memory can be cleared from here
   std::uint64_t *answers = nullptr;  // of the blocks
   char *words = nullptr;
 };

@@ -12,7 +12,8 @@ inline namespace LOOKBACK_ABI {
 namespace detail {
 
 /// What a lane remembers of a row between the two passes: the sum of the warp's rows before its
-/// vector, and where segments begin in this row and the next (heads_in_words).
+/// vector, and, in the first of the rows that share a word, where segments begin in these rows
+/// (heads_in_words).
 template <class T>
 struct kept_keys {
   unsigned_sum<T> before;
