@@ -36,7 +36,7 @@ public:
       : heads_(heads), first_(heads.begin(0)) {}
 
   /// Loads samples: the offsets of `head_samples` segments at equal distances. Called by a full
-  /// warp; a barrier must follow.
+  /// warp.
   LOOKBACK_DEVICE void sample(std::int64_t (&samples)[head_samples]) const {
     LOOKBACK_UNROLL
     for (int i = 0; i < head_samples / warp; ++i) {
@@ -44,6 +44,7 @@ public:
       const std::int64_t s = sample * distance();
       if (s < heads_.segments) samples[sample] = heads_.begin(s);
     }
+    simt::synchronize_warp();
   }
   /// The first segment that begins in tile `tile` or behind it; every `tile_lanes` lanes have a
   /// tile of their own. Prefetches the offsets from there on.
