@@ -639,6 +639,7 @@ mutation("barriers of found segments not published" DELETE publish-found)
 mutations_of(races_adjacent.cpp)
 mutation("marks set before all are cleared" DELETE marks-cleared)
 mutation("a tile reduced before all its marks are set" DELETE marks-written)
+mutation("a tile reduced before it is marked" DELETE marked-wait)
 mutation("marks cleared before the stage's last tile is scanned" DELETE marks-free)
 mutation("heads of a tile not marked" REPLACE marker-mark "marks, at[i]" "marks, 0")
 mutation("a search that skips an equal offset" VALUE marker-less "element(from + mine) < item"

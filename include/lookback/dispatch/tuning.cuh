@@ -368,7 +368,7 @@ struct tuned_on_h200 {
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
     static constexpr int fit = // 3 KB are left for barriers and alignment
         (shared_bytes - 3 * 1024 - (splits ? apart_ring : 0) -
-         (marking ? static_cast<int>(sizeof(found_heads)) : 0)) /
+         (marking ? static_cast<int>(sizeof(found_heads<32>)) : 0)) /
         (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
     // Where warps load, fewer stages, so that the L1 cache has room for loads in flight.
     static constexpr int wanted_stages = tiles_for(loads ? 10 : splits ? 14 : 12);

@@ -13,12 +13,14 @@ inline namespace LOOKBACK_ABI {
 namespace detail {
 
 /// The first segments of the tiles to be marked, in batches of tiles. A barrier completes a phase
-/// when a batch has been found, or when all of it has been read.
+/// when a batch has been found, when all of it has been read, or when the tile in a stage has been
+/// marked.
+template <int Stages>
 struct found_heads {
   static constexpr int batches = 4, batch = heads_at_once, tiles = batches * batch;
   std::int64_t first[tiles], samples[head_samples];
   unsigned step; // of the tile sequence for which marking_warps::begin() found the first batch
-  simt::barrier found[batches], read[batches];
+  simt::barrier found[batches], read[batches], marked[Stages];
 
 #if LOOKBACK_TARGETS_SM_80
   LOOKBACK_DEVICE void initialize() {
@@ -26,11 +28,13 @@ struct found_heads {
       simt::initialize(found[b], 1);
       simt::initialize(read[b], batch);
     }
+    for (auto &barrier : marked) simt::initialize(barrier, 1);
   }
 #endif
 };
+template <int Stages>
 struct with_found_heads {
-  found_heads heads;
+  found_heads<Stages> heads;
 };
 struct without_heads {};
 
@@ -43,7 +47,7 @@ class marking_warps {
   using heads_type = std::decay_t<decltype(std::declval<const Problem &>().input.keys())>;
   using marker = segment_marker<heads_type, shape::tile_elements>;
   static constexpr look_ahead_tuning tuning = Tuning::value;
-  static constexpr int stages = tuning.stages, batch = found_heads::batch,
+  static constexpr int stages = tuning.stages, batch = heads_at_once,
                        first_warp = tuning.first_marking_warp(),
                        first_scanning_warp = tuning.first_scanning_warp(),
                        markers = tuning.marking_warps - 1;
@@ -93,7 +97,7 @@ private:
     const marker own(heads_);
     const int count = sequence_.count(), lane = simt::lane_index();
     const bool knows_first = all.step == sequence_.step; // mutant: heads-known
-    ring_position<found_heads::batches> at;
+    ring_position<found_heads<stages>::batches> at;
     for (int begin = 0; begin < count; begin += batch, ++at) {
       if (begin > 0 || !knows_first) {
         const int mine = begin + lane / lanes;
@@ -136,7 +140,7 @@ private:
       };
       own.mark(tile, problem_.extent.tile(tile, shape::tile_elements).valid,
                source::bits_in(shared_.tiles[mine]), wait, [&] { return first_segment(i); });
-      if (simt::lane_index() == 0) simt::arrive(shared_.copied[mine]);
+      if (simt::lane_index() == 0) simt::arrive(shared_.heads.marked[mine]);
     }
   }
 

@@ -77,7 +77,8 @@ template <class Problem, class Tuning>
 struct look_ahead_storage
     : stage_rings<look_ahead_source<Problem, Tuning>, Tuning::value.stages,
                   Tuning::value.apart_stages>,
-      std::conditional_t<marks_heads<Problem>, with_found_heads, without_heads> {
+      std::conditional_t<marks_heads<Problem>, with_found_heads<Tuning::value.stages>,
+                         without_heads> {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   static constexpr int stages = Tuning::value.stages;
@@ -96,12 +97,10 @@ struct look_ahead_storage
   /// flight at once, each in its own stage.
   static constexpr int first_copies =
       Tuning::value.short_in_flight < stages ? Tuning::value.short_in_flight : stages;
-  /// Arrivals that complete a tile: of the copying thread, and of the warp that marks its heads if
-  /// there is one; or of every lane of a loading team.
+  /// Arrivals that complete a tile: of the copying thread, or of every lane of a loading team.
   static constexpr int loading_lanes =
       Tuning::value.loading_team_warps() * simt::warp_threads; // mutant: load-arrivals
-  static constexpr int copied_arrivals =
-      Tuning::value.in_bulk() ? 1 + (marks_heads<Problem> ? 1 : 0) : loading_lanes;
+  static constexpr int copied_arrivals = Tuning::value.in_bulk() ? 1 : loading_lanes;
   /// Called by the thread that starts these copies.
   LOOKBACK_DEVICE void initialize_first_copies() {
     for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], copied_arrivals);
@@ -116,8 +115,7 @@ struct look_ahead_storage
   /// part; and initializes their barriers again. Called by the thread that started them.
   LOOKBACK_DEVICE void initialize_again(int copies) {
     for (int s = 0; s < copies; ++s) {
-      if (marks_heads<Problem>) simt::arrive(copied[s]); // no warp has marked the tile
-      simt::wait(copied[s], 0);                          // mutant: in-vain
+      simt::wait(copied[s], 0); // mutant: in-vain
       simt::invalidate(copied[s]);
       simt::initialize(copied[s], copied_arrivals);
     }
@@ -242,9 +240,6 @@ class look_ahead_scan {
   static_assert(marks_heads<Problem> ? tuning.marking_warps > 1 && in_bulk && !splits
                                      : tuning.marking_warps == 0,
                 "one warp finds heads and others mark them, beside bulk copies");
-  // A tile is complete only when it has been marked, which is after the block's first barrier.
-  static_assert(!marks_heads<Problem> || storage::first_copies <= tuning.in_flight,
-                "the first copies must not wait for each other");
 
 public:
   /// Those that publish and look ahead, and the group warp, which have nothing to do at first.
@@ -482,6 +477,8 @@ private:
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
     simt::wait(shared_.copied[at.stage], at.phase); // mutant: copied-wait
+    if constexpr (marks_heads<Problem>)
+      simt::wait(shared_.heads.marked[at.stage], at.phase); // mutant: marked-wait
     if constexpr (blocked) {
       construct(vectors[0], blocked_share<Full>(sequence_.tile(i), at.stage).reduce(op_));
       if (lane != shape::row_vectors - 1) return;

@@ -93,7 +93,7 @@ public:
       more = full == rows_;
       std::int64_t following = loaded_ + rows_ * warp;
       if (!more) {
-        rows_ = full + 1; // as many as this tile needed
+        rows_ = first ? full + 1 : at_once; // as many as this tile needed
         following = next();
       } else if (full == at_once) {
         const int last = simt::broadcast(at[at_once - 1], warp - 1);
