@@ -5,7 +5,7 @@
 #pragma once
 
 #include <lookback/block/transfer.cuh>
-#include <lookback/core/segment_heads.cuh>
+#include <lookback/core/sum_by_heads.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -63,8 +63,8 @@ inline constexpr bool is_staged_as_bytes = std::is_trivially_copyable<T>::value 
 
 /// What is staged of an input: one array or two.
 ///   element<A>         type of the elements of array A, and `array<A>(input)` where they are
-///   copied_arrays      if there is such a member, only so many are copied: the others have a bit
-///                      for each element, which warps of the block write
+///   copied_arrays      optional: how many arrays are in memory, if not all are. The rest has one bit
+///                      for each element, and warps of the block write it
 ///   reads_before, reads_after   whether an element also depends on the one before it, or behind
 ///                      it, in the last array
 ///   vector<E, Shifts>  a lane's elements, made of its bytes of row `row` of tile `tile`; `count`
@@ -260,7 +260,7 @@ struct staged_input<keyed_input<T, Key *, Value *, Equal, Operator, Initial, Til
 };
 
 /// Values, and a bit for each, its mark: whether a segment begins with it. Warps of the block write
-/// the marks (strategy/segment_marker.cuh).
+/// the marks (strategy/marking_warps.cuh).
 template <class T, class Offset, class Value, class Equal, class Operator, class Initial,
           int TileElements>
 struct staged_input<

@@ -10,7 +10,7 @@
 #pragma once
 
 #include <lookback/arch/simt_sm90.cuh>
-#include <lookback/core/segment_heads.cuh>
+#include <lookback/core/sum_by_heads.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
