@@ -63,8 +63,8 @@ inline constexpr bool is_staged_as_bytes = std::is_trivially_copyable<T>::value 
 
 /// What is staged of an input: one array or two.
 ///   element<A>         type of the elements of array A, and `array<A>(input)` where they are
-///   copied_arrays      optional: how many arrays are in memory, if not all are. The rest has one bit
-///                      for each element, and warps of the block write it
+///   copied_arrays      optional: how many arrays are in memory, if not all are. The rest has one
+///                      bit for each element, and warps of the block write it
 ///   reads_before, reads_after   whether an element also depends on the one before it, or behind
 ///                      it, in the last array
 ///   vector<E, Shifts>  a lane's elements, made of its bytes of row `row` of tile `tile`; `count`
