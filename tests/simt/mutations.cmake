@@ -670,6 +670,13 @@ mutation("a room of a strip given back by one lane for all"
          REPLACE strip-scanned
          "simt::arrive"
          "for (int l = 0; simt::lane_index() == 0 && l < 32; ++l) simt::arrive")
+mutation("a refilled room handed over before its elements are there"
+         VALUE refill-init "2 * simt::warp_threads" "simt::warp_threads")
+mutation("a refilled room reduced before its elements are there" DELETE refill-loaded)
+mutation("elements replaced by those of the next unit before all lanes have read them"
+         DELETE refill-read)
+mutation("a partial unit replaced by the next before all lanes have read it"
+         DELETE refill-all-read)
 mutation("rows of a strip combined before all are there"
          VALUE strip-ready "(l < first || l >= others || seen[l].ready())" "true")
 mutation("the prefix of a strip's tile read before it is there"

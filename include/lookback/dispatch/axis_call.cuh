@@ -195,7 +195,7 @@ private:
     // A unit reads words of the rows of its tile that are before it.
     const std::int64_t in_tile = Problem::shape::tile_rows / layout.rows;
     if (layout.carries() && layout.band * in_tile > 2 * Section)
-      layout.band = 2 * Section > in_tile ? 2 * Section / in_tile : 1;
+      layout.set_band(2 * Section > in_tile ? 2 * Section / in_tile : 1);
     return layout;
   }
   template <class Problem>

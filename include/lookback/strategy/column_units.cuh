@@ -12,6 +12,7 @@
 
 #include <lookback/carry/column_carry.cuh>
 #include <lookback/core/checked_axis.cuh>
+#include <lookback/core/divisor.cuh>
 #include <lookback/strategy/workspace.cuh>
 
 namespace lookback {
@@ -48,6 +49,7 @@ struct column_layout {
   std::int64_t strips;        // of the array
   std::int64_t steps;         // units of a strip
   std::int64_t band;          // strips
+  divisor by_across, by_band, by_units_of_band;
   int prefetch_step;          // elements of a column from one prefetch to the next
   std::int64_t tiles, groups; // of a line
   std::int64_t units;
@@ -98,6 +100,12 @@ struct column_layout {
     all.divide<typename Problem::shape>(own, band_at_most);
     return all;
   }
+  void set_band(std::int64_t strips_of_band) {
+    band = strips_of_band;
+    by_across = divisor(strips_across);
+    by_band = divisor(band);
+    by_units_of_band = divisor(multiply_add(band, steps, 0));
+  }
   LOOKBACK_HOST_DEVICE bool carries() const { return !one_row; }
   /// Whether a unit is less than a tile, so that units need the aggregates of earlier rows.
   template <class Problem>
@@ -113,14 +121,14 @@ struct column_layout {
     const auto narrow = [](std::int64_t x) { return static_cast<unsigned>(x); };
     unsigned strip = unit, i = 0; // the i-th unit of the strip
     if constexpr (Carries) {
-      const unsigned most = narrow(band), of_band = most * narrow(steps), first = unit / of_band,
+      const unsigned most = narrow(band), first = by_units_of_band.quotient(unit),
                      left = narrow(strips) - first * most, stride = left < most ? left : most,
-                     within = unit - first * of_band;
-      i = within / stride;
-      strip = first * most + within % stride;
+                     within = unit - first * most * narrow(steps);
+      i = stride == most ? by_band.quotient(within) : within / stride; // the last band may be less
+      strip = first * most + (within - i * stride);
       step.stride = stride;
     }
-    const unsigned down = strip / narrow(strips_across);
+    const unsigned down = by_across.quotient(strip);
     const std::int64_t column = (strip - down * strips_across) * width,
                        columns_left = columns - column, row = std::int64_t{i} * rows,
                        outer = std::int64_t{down} * (one_row ? rows : 1);
@@ -160,7 +168,7 @@ private:
     strips_across = parts(columns, width);
     strips = strips_across * (one_row ? parts(outers, rows) : outers);
     steps = one_row ? 1 : parts(line_rows, rows);
-    band = least(band_at_most, strips);
+    set_band(least(band_at_most, strips));
     tiles = parts(line_rows, Shape::tile_rows);
     groups = parts(tiles, Shape::group_tiles);
     units = multiply_add(strips, steps, 0);

@@ -6,16 +6,21 @@
 //
 // A block has two warps and, in shared memory, two rooms, which its units use alternately.
 //
-//   reducing warp   loads a unit into an empty room, reduces its cells, publishes their aggregates,
-//                   and hands over the room: while a unit waits for its prefixes, the next one is
-//                   reduced
-//   scanning warp   gathers the prefixes of the cells in a full room, stores the results, and
-//                   releases the room
+//   reducing warp   reduces the cells of a loaded room, publishes their aggregates, and hands over
+//                   the room: while a unit waits for its prefixes, the next one is reduced
+//   scanning warp   gathers the prefixes of the cells in a full room, and stores the results
+//
+// The scanning warp also *refills* the room: it draws the next unit when it has the prefixes, and
+// loads that unit's elements where it has read those of this one. Units of pairs are twice as
+// large, so half as many blocks are resident, and their scanning warps have no time left. There the
+// scanning warp releases the room, and the reducing warp draws and loads the next unit.
+// (Shares of a copy's speed, H200, without and with refilling: i32 4194304 x 16 0.73 and 0.84,
+// 65536 x 1024 0.89 and 0.92; bf16 65536 x 1024 0.84 and 0.77.)
 //
 // Units have dynamic ids, in the order of strategy/column_units.cuh. A unit waits only for units of
-// smaller ids. These have been drawn, each into an empty room, so their aggregates depend on no
-// room that is to become free. The smallest id that is not published therefore waits for nothing,
-// and every wait ends.
+// smaller ids. These have been drawn when their rooms were empty, or about to be without any wait,
+// so their aggregates depend on no prefix. The smallest id that is not published therefore waits
+// for nothing, and every wait ends.
 //
 // The unit that completes a tile publishes the tile's aggregate; then it waits for those of the
 // group's earlier tiles and for G, and publishes G . T of the next tile. G of a group is G . T of
@@ -24,6 +29,7 @@
 
 #include <lookback/arch/simt_sm90.cuh>
 #include <lookback/strategy/column_units.cuh>
+#include <lookback/tile/column_pairs.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -49,11 +55,14 @@ struct column_warp_sizes {
   static constexpr int row_pitch = shape::row_elements * line_bytes + (rows > 1 ? line_bytes : 0);
   static constexpr int unit_bytes = rows * row_pitch;
   static constexpr int rooms = 2, threads = 2 * simt::warp_threads;
+  static constexpr bool refills = !is_column_pair<item>;
   /// Blocks of a multiprocessor: its shared memory holds the elements of 12 units of 16 KB.
   static constexpr int blocks = 6 * 16 * 1024 / (shape::row_elements * simt::warp_threads * slot);
   struct storage {
     alignas(16) char elements[rooms][unit_bytes];
-    simt::barrier full[rooms], empty[rooms];
+    simt::barrier full[rooms];
+    simt::barrier loaded[rooms]; // if the scanning warp refills rooms
+    simt::barrier empty[rooms];  // if it does not
     unsigned units[rooms];
     uninitialized_array<typename Problem::accumulator, simt::warp_threads> aggregates[rooms];
   };
@@ -108,6 +117,7 @@ class column_warp {
   static constexpr int E = shape::vector_elements, vectors = network::lanes,
                        row_elements = shape::row_elements, tile_rows = shape::tile_rows,
                        group_tiles = shape::group_tiles, rows = sizes::rows, rooms = sizes::rooms;
+  static constexpr bool refills = sizes::refills;
   using network_of_row = network_so_far<T, vectors, network::steps>;
 
 public:
@@ -120,17 +130,22 @@ public:
 
   LOOKBACK_DEVICE void run() {
     if (simt::thread_index() < rooms) {
-      simt::initialize(shared_.full[simt::thread_index()], simt::warp_threads);
-      simt::initialize(shared_.empty[simt::thread_index()], simt::warp_threads);
+      const int room = simt::thread_index();
+      simt::initialize(shared_.full[room], simt::warp_threads);
+      simt::initialize(shared_.loaded[room], 2 * simt::warp_threads); // mutant: refill-init
+      simt::initialize(shared_.empty[room], simt::warp_threads);
     }
     simt::publish_barriers();
     simt::synchronize_block(); // mutant: strip-start
+    prefetch();
     simt::wait_for_previous_kernel();
     // The compiler knows that a broadcast value is the same in all lanes.
-    if (simt::broadcast(simt::warp_index(), 0) == 0)
-      reduce_units();
-    else
+    if (simt::broadcast(simt::warp_index(), 0) != 0)
       scan_units();
+    else if constexpr (refills)
+      reduce_loaded_units();
+    else
+      load_and_reduce_units();
   }
 
 private:
@@ -139,6 +154,10 @@ private:
   /// Whether the room of unit k is free: never used, or released by the scanning warp.
   LOOKBACK_DEVICE bool is_empty(int k) const {
     return k < rooms || simt::has_ended(shared_.empty[k % rooms], phase(k - rooms));
+  }
+  /// The id of the unit in a room. Lane 0 alone reads and writes it: no lane is late.
+  LOOKBACK_DEVICE unsigned unit_in(int room) const {
+    return simt::broadcast(simt::lane_index() == 0 ? shared_.units[room] : 0u, 0);
   }
   LOOKBACK_DEVICE unsigned all() const { return static_cast<unsigned>(layout_.units); }
   /// The id of the next unit, in lane 0.
@@ -152,11 +171,63 @@ private:
     return unit.rows == rows && unit.last_items == row_elements;
   }
 
+  // ---- loading ----------------------------------------------------------------------------------
+
+  static constexpr int pieces = sizes::line_bytes / 16, // of a line
+      set_lines = simt::warp_threads / pieces,          // that all lanes load at once
+      sets = row_elements / set_lines;                  // of a row
+  static_assert(row_elements % set_lines == 0, "a row must have whole sets of lines");
+
+  /// Prefetches a unit that some block will draw first, while an earlier kernel clears the state.
+  LOOKBACK_DEVICE void prefetch() const {
+    const unsigned unit = simt::block_index() + simt::warp_index() * simt::block_count();
+    if (unit >= all()) return;
+    column_step step;
+    const column_unit there = layout_.find<Problem, true>(unit, step);
+    const int lines = (there.rows - 1) * row_elements + there.last_items;
+    const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
+    const auto from = problem_.input + static_cast<std::ptrdiff_t>(there.input);
+    for (int i = simt::lane_index(); i < lines; i += simt::warp_threads)
+      simt::prefetch(from + i * line);
+  }
+  /// Loads a full unit whose lines consist of vectors of 16 bytes.
+  LOOKBACK_DEVICE void load_vectors(const column_unit &unit, char *elements) const {
+    const int lane = simt::lane_index();
+    const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
+    auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input) + lane / pieces * line +
+                lane % pieces * (16 / sizes::slot);
+    LOOKBACK_UNROLL
+    for (int k = 0; k < rows * sets; ++k, from = from + set_lines * line) {
+      const int row = k / sets, in_row = k % sets * set_lines;
+      simt::copy_vector_async(
+          elements + lane * 16 + row * sizes::row_pitch + in_row * sizes::line_bytes, from);
+    }
+  }
+  /// Loads this lane's cell.
+  LOOKBACK_DEVICE void load(const column_unit &unit, char *elements) const {
+    const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
+    auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input) +
+                row_ * row_elements * line + column_;
+    char *to = elements + cell();
+    for (int i = items_of(unit); i > 0; --i, from = from + line, to += sizes::line_bytes)
+      simt::copy_vector_async<sizes::slot>(to, from);
+  }
+
   // ---- the reducing warp ------------------------------------------------------------------------
 
-  /// If the next room is already empty, its unit is drawn while this one's elements are on their
-  /// way, and its elements are asked for before this one is reduced.
-  LOOKBACK_DEVICE void reduce_units() {
+  /// If the scanning warp refills the rooms.
+  LOOKBACK_DEVICE void reduce_loaded_units() {
+    for (int k = 0;; ++k) {
+      const int room = k % rooms;
+      simt::wait(shared_.loaded[room], phase(k)); // mutant: refill-loaded
+      const unsigned unit = unit_in(room);
+      if (unit >= all()) return simt::arrive(shared_.full[room]);
+      reduce_unit(unit, room);
+    }
+  }
+  /// If it does not. If the next room is already empty, its unit is drawn while this one's elements
+  /// are on their way, and its elements are asked for before this one is reduced.
+  LOOKBACK_DEVICE void load_and_reduce_units() {
     unsigned unit = begin(0, draw());
     int k = 0;
     for (; unit < all(); ++k) {
@@ -188,32 +259,6 @@ private:
       load(here, elements);
     return unit;
   }
-  /// Loads a full unit, in vectors of 16 bytes.
-  LOOKBACK_DEVICE void load_vectors(const column_unit &unit, char *elements) const {
-    constexpr int pieces = sizes::line_bytes / 16, // of a line
-        lines = simt::warp_threads / pieces,       // at once
-        times = rows * row_elements / lines;
-    static_assert(row_elements % lines == 0, "a row must have whole sets of lines");
-    const int lane = simt::lane_index();
-    const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
-    auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input) + lane / pieces * line +
-                lane % pieces * (16 / sizes::slot);
-    LOOKBACK_UNROLL
-    for (int k = 0; k < times; ++k, from = from + lines * line) {
-      const int row = k * lines / row_elements, in_row = k * lines % row_elements;
-      simt::copy_vector_async(
-          elements + lane * 16 + row * sizes::row_pitch + in_row * sizes::line_bytes, from);
-    }
-  }
-  /// Loads this lane's cell.
-  LOOKBACK_DEVICE void load(const column_unit &unit, char *elements) const {
-    const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
-    auto from = problem_.input + static_cast<std::ptrdiff_t>(unit.input) +
-                row_ * row_elements * line + column_;
-    char *to = elements + cell();
-    for (int i = items_of(unit); i > 0; --i, from = from + line, to += sizes::line_bytes)
-      simt::copy_vector_async<sizes::slot>(to, from);
-  }
   /// Reduces a unit: only full rows have aggregates.
   LOOKBACK_DEVICE void reduce_unit(unsigned unit, int room) {
     column_step step;
@@ -235,27 +280,93 @@ private:
   // ---- the scanning warp ------------------------------------------------------------------------
 
   LOOKBACK_DEVICE void scan_units() {
+    if constexpr (refills)
+      for (int room = 0; room < rooms; ++room) load_rest(room, next_loads(room, draw()));
     for (int k = 0;; ++k) {
       const int room = k % rooms;
       simt::wait(shared_.full[room], phase(k)); // mutant: strip-full
-      const unsigned unit = simt::broadcast(shared_.units[room], 0);
+      const unsigned unit = unit_in(room);
       if (unit >= all()) return;
       column_step step;
       const column_unit here = layout_.find<Problem, true>(unit, step);
       const int items = items_of(here);
       const maybe<T> prefix =
           find_prefix(step, items, shared_.aggregates[room][simt::lane_index()]);
+      // Not earlier: from now on, other units wait for the one that is drawn.
+      const unsigned drawn = refills ? draw() : 0;
+      loads next{};
       if (LOOKBACK_LIKELY(is_full(here)))
-        scan<true>(here, room, items, prefix);
+        scan<true>(here, room, items, prefix, drawn, next);
       else
-        scan<false>(here, room, items, prefix);
-      simt::arrive(shared_.empty[room]); // mutant: strip-scanned
+        scan<false>(here, room, items, prefix, drawn, next);
+      if constexpr (refills)
+        load_rest(room, next);
+      else
+        simt::arrive(shared_.empty[room]); // mutant: strip-scanned
     }
   }
 
-  /// Stores the results.
+  /// What has been loaded of the next unit of a room: sets of lines of each row, if the unit is
+  /// full and its lines consist of vectors of 16 bytes.
+  struct loads {
+    bool in_vectors;
+    int begun;                     // sets
+    decltype(Problem::input) from; // this lane's next vector
+  };
+  /// Assigns the unit that lane 0 has drawn to a room.
+  LOOKBACK_DEVICE loads next_loads(int room, unsigned drawn) {
+    const unsigned unit = simt::broadcast(drawn, 0);
+    if (simt::lane_index() == 0) shared_.units[room] = unit;
+    loads next{false, 0, problem_.input};
+    if (unit >= all()) return next;
+    column_step step;
+    const column_unit there = layout_.find<Problem, true>(unit, step);
+    next.in_vectors = is_full(there) && layout_.whole_vectors;
+    const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
+    next.from =
+        next.from + (static_cast<std::ptrdiff_t>(there.input) + simt::lane_index() / pieces * line +
+                     simt::lane_index() % pieces * (16 / sizes::slot));
+    return next;
+  }
+  /// Vectors that are scanned before the next unit is loaded: drawing it takes about as long.
+  static constexpr int vectors_first = vectors / 4;
+  /// Sets of each row that are loaded when all lanes have read `read` vectors: sets that have been
+  /// read, at twice the speed of the scan.
+  LOOKBACK_DEVICE static constexpr int sets_after(int read) {
+    const int most = read * E / set_lines, twice = 2 * (read - vectors_first) * E / set_lines;
+    return most < twice ? most : twice;
+  }
+  /// Loads sets `begin` to `end` of each row.
+  LOOKBACK_DEVICE void load_sets(int room, loads &next, int begin, int end) const {
+    const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
+    char *const to = shared_.elements[room] + simt::lane_index() * 16;
+    LOOKBACK_UNROLL
+    for (int i = begin; i < end; ++i, next.from = next.from + set_lines * line) {
+      LOOKBACK_UNROLL
+      for (int row = 0; row < rows; ++row)
+        simt::copy_vector_async(to + row * sizes::row_pitch + i * set_lines * sizes::line_bytes,
+                                next.from + row * row_elements * line);
+    }
+    next.begun = end;
+  }
+  /// Loads the rest of the next unit of a room that has been read, and hands it over.
+  LOOKBACK_DEVICE void load_rest(int room, loads next) {
+    const unsigned unit = unit_in(room);
+    if (next.in_vectors) {
+      LOOKBACK_ROLLED
+      for (int i = next.begun; i < sets; ++i) load_sets(room, next, i, i + 1);
+    } else if (unit < all()) {
+      column_step step;
+      load(layout_.find<Problem, true>(unit, step), shared_.elements[room]);
+    }
+    simt::arrive_when_copied(shared_.loaded[room]);
+    simt::arrive(shared_.loaded[room]); // the unit's id is written
+  }
+
+  /// Stores the results. If the scanning warp refills the room, lane 0 has drawn its next unit.
   template <bool Full>
-  LOOKBACK_DEVICE void scan(const column_unit &here, int room, int items, const maybe<T> &prefix) {
+  LOOKBACK_DEVICE void scan(const column_unit &here, int room, int items, const maybe<T> &prefix,
+                            unsigned drawn, loads &next) {
     constexpr int at_once = E >= 8 ? 1 : 8 / E, batch = at_once * E; // vectors, elements
     const auto line = static_cast<std::ptrdiff_t>(layout_.output.line);
     // A store reads its address late, so the next ones have addresses in other registers.
@@ -272,6 +383,13 @@ private:
       LOOKBACK_UNROLL
       for (int i = 0; i < batch; ++i)
         if (Full || first * E + i < items) construct(own[i], element(room, first * E + i));
+      if constexpr (refills && Full) {
+        if (first == vectors_first) next = next_loads(room, drawn);
+        if (first >= vectors_first && next.in_vectors) {
+          simt::synchronize_warp(); // mutant: refill-read
+          load_sets(room, next, sets_after(first), sets_after(first + at_once));
+        }
+      }
       [[maybe_unused]] std::uint32_t words[8];
       constexpr bool in_words = Full && batch == 8;
       LOOKBACK_UNROLL
@@ -295,6 +413,10 @@ private:
       if constexpr (in_words) simt::store_eight(to, words);
       LOOKBACK_UNROLL
       for (int i = 0; i < batch; ++i) to[i] = to[i] + batch * line;
+    }
+    if constexpr (refills && !Full) {
+      simt::synchronize_warp(); // mutant: refill-all-read
+      next = next_loads(room, drawn);
     }
   }
 
