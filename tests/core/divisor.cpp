@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 
@@ -39,13 +40,17 @@ TEST_CASE("divisor: small divisors, and powers of two and their neighbours") {
 TEST_CASE("divisor: random numbers") {
   TEST_RANDOM(random);
   for (int i = 0; i < 200000; ++i) {
-    const auto d = static_cast<unsigned>(random() >> (33 + random() % 31)) | 1u;
-    check_edges(d);
-    check(static_cast<unsigned>(random() >> 33), d);
+    check_edges(std::max(1u, static_cast<unsigned>(random() >> (33 + random() % 31))));
+    check(static_cast<unsigned>(random() >> 33),
+          std::max(1u, static_cast<unsigned>(random() >> (33 + random() % 31))));
   }
 }
-TEST_CASE("divisor: one greater than all numbers") {
-  const lookback::detail::divisor huge(std::int64_t{1} << 40);
-  CHECK_EQ(huge.quotient(0), 0);
-  CHECK_EQ(huge.quotient(most), 0);
+TEST_CASE("divisor: greater than all numbers, and the default, 1") {
+  for (const int bits : {31, 40}) {
+    const lookback::detail::divisor huge(std::int64_t{1} << bits);
+    CHECK_EQ(huge.quotient(0), 0);
+    CHECK_EQ(huge.quotient(most), 0);
+  }
+  CHECK_EQ(lookback::detail::divisor().quotient(0), 0);
+  CHECK_EQ(lookback::detail::divisor().quotient(most), most);
 }

@@ -45,6 +45,7 @@ void scan_2_bytes(std::uint64_t count, test::choose_lines choose) {
 TEST_CASE("columns: sums of floats") { scan_floats(80, test::some_axis<30000>); }
 /// A row a lane.
 TEST_CASE("columns: whole strips") { scan_floats(30, test::some_strips<100000>); }
+TEST_CASE("columns: whole strips, partial units") { scan_floats(20, test::some_partial_units); }
 TEST_CASE("columns: whole strips, several groups of tiles") {
   scan_floats(5, test::some_strips<4400000>);
 }

@@ -79,6 +79,16 @@ lookback::axis some_strips(trial &one, const tree_sizes &size, bool same_pitches
     lines.output.length = lines.inner + static_cast<std::int64_t>(one.random() % 3);
   return core::checked_axis(lines);
 }
+/// Strips whose last units are partial, and more units than the blocks have rooms: full units
+/// follow partial ones in the same room. If the number of strips is odd, the last band has fewer.
+inline lookback::axis some_partial_units(trial &one, const tree_sizes &size, bool) {
+  lookback::axis lines;
+  lines.inner = 16;
+  lines.length = static_cast<std::int64_t>(5 * size.row); // units of 2, 2, and 1 rows
+  lines.outer = 7 + static_cast<std::int64_t>(one.random() % 2);
+  lines.reverse = one.random() % 2 == 0;
+  return core::checked_axis(lines);
+}
 /// Two columns, without gaps and forward in a third of the trials (in half of those with the same
 /// pitches). Their length is whole tiles, at most a group and a tile, plus up to two elements; at
 /// most `Rows` + 2, where `Rows` is at least a tile.

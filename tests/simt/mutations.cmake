@@ -677,6 +677,12 @@ mutation("elements replaced by those of the next unit before all lanes have read
          DELETE refill-read)
 mutation("a partial unit replaced by the next before all lanes have read it"
          DELETE refill-all-read)
+mutation("lines replaced by those of the next unit before they are scanned"
+         VALUE refill-sets "most < twice ? most : twice" "twice < sets ? twice : sets")
+mutation("a refilled room handed over while its elements are on their way"
+         REPLACE refill-copied "arrive_when_copied" "arrive")
+mutation("the strips of the last band taken for a whole band's"
+         VALUE last-band "stride == most" "true")
 mutation("rows of a strip combined before all are there"
          VALUE strip-ready "(l < first || l >= others || seen[l].ready())" "true")
 mutation("the prefix of a strip's tile read before it is there"

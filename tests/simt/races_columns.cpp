@@ -59,6 +59,9 @@ TEST_CASE("columns: small tiles, several groups of them") {
 TEST_CASE("columns: whole strips") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(1, test::some_strips<30000>);
 }
+TEST_CASE("columns: whole strips, partial units") {
+  test::scan_interval_lines<narrow_interval, narrow_interval>(1, test::some_partial_units);
+}
 TEST_CASE("columns: whole strips, several tiles") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(1, some_tiles_of_a_strip);
 }

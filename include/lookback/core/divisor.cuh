@@ -15,13 +15,13 @@ namespace detail {
 ///
 /// With 2^(b - 1) < d <= 2^b, the multiplier is m = ceil(2^(31 + b) / d) < 2^32, and m d exceeds
 /// 2^(31 + b) by e < d <= 2^b. So n m / 2^(31 + b) exceeds n / d by n e / (d 2^(31 + b)) < 1 / d,
-/// which reaches no further integer.
+/// too little to reach the next integer. For d >= 2^31, every quotient is 0.
 class divisor {
 public:
   divisor() = default;
   explicit divisor(std::int64_t d) {
     if (d >= std::int64_t{1} << 31) {
-      multiplier_ = 0; // all quotients
+      multiplier_ = 0; // every quotient is 0
       return;
     }
     int bits = 0;

@@ -45,11 +45,11 @@ struct column_layout {
   bool direct;        // elements go directly to registers
   bool whole_vectors; // by warps (column_warps.cuh): input lines are vectors of 16 bytes
   bool one_row;       // lines are one row at most, and rows of a unit have different outer indices
-  std::int64_t strips_across; // strips that differ in their columns only
-  std::int64_t strips;        // of the array
-  std::int64_t steps;         // units of a strip
-  std::int64_t band;          // strips
-  divisor by_across, by_band, by_units_of_band;
+  std::int64_t strips_across;                   // strips that differ in their columns only
+  std::int64_t strips;                          // of the array
+  std::int64_t steps;                           // units of a strip
+  std::int64_t band;                            // strips
+  divisor by_across, by_band, by_units_of_band; // by strips_across, band, and a band's units
   int prefetch_step;          // elements of a column from one prefetch to the next
   std::int64_t tiles, groups; // of a line
   std::int64_t units;
@@ -100,6 +100,7 @@ struct column_layout {
     all.divide<typename Problem::shape>(own, band_at_most);
     return all;
   }
+  /// Requires `strips_across` and `steps`.
   void set_band(std::int64_t strips_of_band) {
     band = strips_of_band;
     by_across = divisor(strips_across);
@@ -117,14 +118,15 @@ struct column_layout {
   template <class Problem, bool Carries>
   LOOKBACK_DEVICE column_unit find(unsigned unit, column_step &step) const {
     constexpr int row_elements = Problem::shape::row_elements;
-    // No number here exceeds that of units, so 32 bits suffice; 64 bits take far longer to divide.
+    // No number here exceeds that of units, which is less than 2^31.
     const auto narrow = [](std::int64_t x) { return static_cast<unsigned>(x); };
     unsigned strip = unit, i = 0; // the i-th unit of the strip
     if constexpr (Carries) {
       const unsigned most = narrow(band), first = by_units_of_band.quotient(unit),
                      left = narrow(strips) - first * most, stride = left < most ? left : most,
                      within = unit - first * most * narrow(steps);
-      i = stride == most ? by_band.quotient(within) : within / stride; // the last band may be less
+      // The last band may have fewer strips.
+      i = stride == most ? by_band.quotient(within) : within / stride; // mutant: last-band
       strip = first * most + (within - i * stride);
       step.stride = stride;
     }

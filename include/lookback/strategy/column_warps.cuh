@@ -11,16 +11,16 @@
 //   scanning warp   gathers the prefixes of the cells in a full room, and stores the results
 //
 // The scanning warp also *refills* the room: it draws the next unit when it has the prefixes, and
-// loads that unit's elements where it has read those of this one. Units of pairs are twice as
-// large, so half as many blocks are resident, and their scanning warps have no time left. There the
-// scanning warp releases the room, and the reducing warp draws and loads the next unit.
-// (Shares of a copy's speed, H200, without and with refilling: i32 4194304 x 16 0.73 and 0.84,
-// 65536 x 1024 0.89 and 0.92; bf16 65536 x 1024 0.84 and 0.77.)
+// loads that unit's elements into lines that it has read. At the start it fills both rooms. Not for
+// pairs: their units are twice as large, half as many blocks are resident, and scanning warps are
+// already the bottleneck. There the scanning warp only releases the room, and the reducing warp
+// draws and loads the next unit. (Shares of a copy's speed, H200, without refilling and with it:
+// i32 4194304 x 16 0.73 and 0.84, 65536 x 1024 0.89 and 0.92; bf16 65536 x 1024 0.84 and 0.77.)
 //
 // Units have dynamic ids, in the order of strategy/column_units.cuh. A unit waits only for units of
-// smaller ids. These have been drawn when their rooms were empty, or about to be without any wait,
-// so their aggregates depend on no prefix. The smallest id that is not published therefore waits
-// for nothing, and every wait ends.
+// smaller ids, and a block reduces its units in the order of their ids. A unit is drawn for a room
+// that is empty, or that its scanning warp will refill without another wait. So the smallest id
+// that is not published waits for nothing that is not published, and every wait ends.
 //
 // The unit that completes a tile publishes the tile's aggregate; then it waits for those of the
 // group's earlier tiles and for G, and publishes G . T of the next tile. G of a group is G . T of
@@ -155,7 +155,7 @@ private:
   LOOKBACK_DEVICE bool is_empty(int k) const {
     return k < rooms || simt::has_ended(shared_.empty[k % rooms], phase(k - rooms));
   }
-  /// The id of the unit in a room. Lane 0 alone reads and writes it: no lane is late.
+  /// The id of the unit in a room. Only lane 0 reads it, so no late lane reads the next unit's id.
   LOOKBACK_DEVICE unsigned unit_in(int room) const {
     return simt::broadcast(simt::lane_index() == 0 ? shared_.units[room] : 0u, 0);
   }
@@ -178,7 +178,8 @@ private:
       sets = row_elements / set_lines;                  // of a row
   static_assert(row_elements % set_lines == 0, "a row must have whole sets of lines");
 
-  /// Prefetches a unit that some block will draw first, while an earlier kernel clears the state.
+  /// Prefetches one of the first units, while the previous kernel clears the state. Another block
+  /// may draw it.
   LOOKBACK_DEVICE void prefetch() const {
     const unsigned unit = simt::block_index() + simt::warp_index() * simt::block_count();
     if (unit >= all()) return;
@@ -215,7 +216,7 @@ private:
 
   // ---- the reducing warp ------------------------------------------------------------------------
 
-  /// If the scanning warp refills the rooms.
+  /// Reduces the units that the scanning warp loads.
   LOOKBACK_DEVICE void reduce_loaded_units() {
     for (int k = 0;; ++k) {
       const int room = k % rooms;
@@ -225,8 +226,9 @@ private:
       reduce_unit(unit, room);
     }
   }
-  /// If it does not. If the next room is already empty, its unit is drawn while this one's elements
-  /// are on their way, and its elements are asked for before this one is reduced.
+  /// Loads and reduces units, if the scanning warp does not refill rooms. If the next room is
+  /// already empty, its unit is drawn while this one's elements are on their way, and its elements
+  /// are asked for before this one is reduced.
   LOOKBACK_DEVICE void load_and_reduce_units() {
     unsigned unit = begin(0, draw());
     int k = 0;
@@ -292,7 +294,8 @@ private:
       const int items = items_of(here);
       const maybe<T> prefix =
           find_prefix(step, items, shared_.aggregates[room][simt::lane_index()]);
-      // Not earlier: from now on, other units wait for the one that is drawn.
+      // Not before the prefixes are there: other units wait for the one that is drawn, and it is
+      // loaded only now.
       const unsigned drawn = refills ? draw() : 0;
       loads next{};
       if (LOOKBACK_LIKELY(is_full(here)))
@@ -306,8 +309,8 @@ private:
     }
   }
 
-  /// What has been loaded of the next unit of a room: sets of lines of each row, if the unit is
-  /// full and its lines consist of vectors of 16 bytes.
+  /// How much of a room's next unit is loaded. A full unit whose lines consist of vectors of 16
+  /// bytes is loaded in sets of lines of each row.
   struct loads {
     bool in_vectors;
     int begun;                     // sets
@@ -328,13 +331,13 @@ private:
                      simt::lane_index() % pieces * (16 / sizes::slot));
     return next;
   }
-  /// Vectors that are scanned before the next unit is loaded: drawing it takes about as long.
+  /// Vectors that are scanned before loading begins: the drawn id arrives meanwhile.
   static constexpr int vectors_first = vectors / 4;
-  /// Sets of each row that are loaded when all lanes have read `read` vectors: sets that have been
-  /// read, at twice the speed of the scan.
+  /// Sets of each row that are loaded after `read` vectors: only lines that all lanes have read,
+  /// and two for each line scanned, until loading has caught up.
   LOOKBACK_DEVICE static constexpr int sets_after(int read) {
     const int most = read * E / set_lines, twice = 2 * (read - vectors_first) * E / set_lines;
-    return most < twice ? most : twice;
+    return most < twice ? most : twice; // mutant: refill-sets
   }
   /// Loads sets `begin` to `end` of each row.
   LOOKBACK_DEVICE void load_sets(int room, loads &next, int begin, int end) const {
@@ -359,8 +362,8 @@ private:
       column_step step;
       load(layout_.find<Problem, true>(unit, step), shared_.elements[room]);
     }
-    simt::arrive_when_copied(shared_.loaded[room]);
-    simt::arrive(shared_.loaded[room]); // the unit's id is written
+    simt::arrive_when_copied(shared_.loaded[room]); // mutant: refill-copied
+    simt::arrive(shared_.loaded[room]);             // makes the unit's id visible
   }
 
   /// Stores the results. If the scanning warp refills the room, lane 0 has drawn its next unit.
