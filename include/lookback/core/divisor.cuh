@@ -10,8 +10,8 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Divides numbers n < 2^31 by the same number d >= 1, by a multiplication and a shift: where no
-/// other work hides its latency, a division takes about ten times as long.
+/// Divides numbers n < 2^31 by the same number d >= 1, by a multiplication and a shift: fewer
+/// instructions than a division, where no other work hides their latency.
 ///
 /// With 2^(b - 1) < d <= 2^b, the multiplier is m = ceil(2^(31 + b) / d) < 2^32, and m d exceeds
 /// 2^(31 + b) by e < d <= 2^b. So n m / 2^(31 + b) exceeds n / d by n e / (d 2^(31 + b)) < 1 / d,

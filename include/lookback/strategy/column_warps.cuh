@@ -12,9 +12,9 @@
 //
 // The scanning warp also *refills* the room: it draws the next unit when it has the prefixes, and
 // loads that unit's elements into lines that it has read. At the start it fills both rooms. Not for
-// pairs: their units are twice as large, half as many blocks are resident, and scanning warps are
-// already the bottleneck. There the scanning warp only releases the room, and the reducing warp
-// draws and loads the next unit. (Shares of a copy's speed, H200, without refilling and with it:
+// pairs: their units are twice as large and half as many blocks are resident, and refilling was
+// slower. There the scanning warp only releases the room, and the reducing warp draws and loads
+// the next unit. (Shares of a copy's speed, H200, without refilling and with it:
 // i32 4194304 x 16 0.73 and 0.84, 65536 x 1024 0.89 and 0.92; bf16 65536 x 1024 0.84 and 0.77.)
 //
 // Units have dynamic ids, in the order of strategy/column_units.cuh. A unit waits only for units of
