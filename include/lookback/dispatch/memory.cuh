@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Temporary storage for the Thrust doors. Outside of a stream capture it comes from a pool for each
-// device: CUDA's own, stream-ordered and thread-safe. The pool keeps its memory, so that a later
-// call of the same size allocates nothing. Inside a capture the storage belongs to the graph.
+// Temporary storage for the Thrust doors. Inside a stream capture it belongs to the graph. Outside,
+// a call that waits for its own work has a block of memory to itself until then, which calls use
+// one after the other. For all others, and for much storage, it comes from a pool for each device:
+// CUDA's own, stream-ordered and thread-safe, which keeps its memory, so that a later call of the
+// same size allocates nothing.
 #pragma once
 
 #include <lookback/core/standard.cuh>
@@ -14,16 +16,17 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Device memory that a graph owns, or that none owns any more.
-struct graph_block {
+/// Device memory that a graph or a call owns, or that none owns any more.
+struct kept_block {
   void *address = nullptr;
   std::size_t bytes = 0;
   int device = 0;
-  std::unique_ptr<graph_block> next;
+  std::unique_ptr<kept_block> next;
 };
 
-/// The blocks whose graphs are gone, for the graphs to come. They are not freed at once: CUDA
-/// reports the end of a graph on a thread of its own, where no function of CUDA may be called.
+/// The blocks whose graphs are gone and whose calls have ended, for those to come. Blocks of graphs
+/// are not freed at once: CUDA reports the end of a graph on a thread of its own, where no function
+/// of CUDA may be called.
 class idle_blocks {
 public:
   /// Never destroyed: at exit the driver may be gone first.
@@ -31,15 +34,15 @@ public:
     static auto &blocks = *new idle_blocks;
     return blocks;
   }
-  void put(std::unique_ptr<graph_block> block) {
+  void put(std::unique_ptr<kept_block> block) {
     const std::lock_guard<std::mutex> lock(guard_);
     block->next = std::move(first_);
     first_ = std::move(block);
   }
   /// The smallest block of `device` that has at least so many bytes; null where there is none.
-  std::unique_ptr<graph_block> take(int device, std::size_t bytes) {
+  std::unique_ptr<kept_block> take(int device, std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(guard_);
-    std::unique_ptr<graph_block> *best = nullptr;
+    std::unique_ptr<kept_block> *best = nullptr;
     for (auto *link = &first_; *link != nullptr; link = &(*link)->next) {
       if ((*link)->device != device || (*link)->bytes < bytes) continue;
       if (best == nullptr || (*link)->bytes < (*best)->bytes) best = link;
@@ -62,7 +65,7 @@ public:
 
 private:
   std::mutex guard_;
-  std::unique_ptr<graph_block> first_;
+  std::unique_ptr<kept_block> first_;
 };
 
 /// The graph that the stream is being captured into; null where it is not being captured.
@@ -82,27 +85,33 @@ inline cudaError_t graph_of(cudaStream_t stream, cudaGraph_t &graph) {
   return status;
 }
 
+/// An idle block of the current device, or a new one, of at least so many bytes.
+inline cudaError_t take_block(std::size_t bytes, std::unique_ptr<kept_block> &block) {
+  int device = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  if (status != cudaSuccess) return status;
+  block = idle_blocks::of_this_process().take(device, bytes);
+  if (block != nullptr) return cudaSuccess;
+  const capture_is_unharmed relaxed;
+  auto made = std::make_unique<kept_block>();
+  made->bytes = bytes;
+  made->device = device;
+  status = cudaMalloc(&made->address, bytes);
+  if (status == cudaSuccess) block = std::move(made);
+  return status;
+}
 /// Memory for the kernels of a graph that is being captured. It is the graph's until the graph, its
 /// copies and what was instantiated from them are destroyed and have run. A node that allocated
 /// would make CUDA refuse the graph as a child of another one and as a second executable.
 inline cudaError_t allocate_for(cudaGraph_t graph, std::size_t bytes, void *&address) {
-  int device = 0;
-  cudaError_t status = cudaGetDevice(&device);
+  std::unique_ptr<kept_block> block;
+  cudaError_t status = take_block(bytes, block);
   if (status != cudaSuccess) return status;
-  auto block = idle_blocks::of_this_process().take(device, bytes);
-  if (block == nullptr) {
-    const capture_is_unharmed relaxed;
-    block = std::make_unique<graph_block>();
-    block->bytes = bytes;
-    block->device = device;
-    status = cudaMalloc(&block->address, bytes);
-    if (status != cudaSuccess) return status;
-  }
   address = block->address;
   cudaUserObject_t owner{};
   const auto graph_is_gone = [](void *gone) {
     idle_blocks::of_this_process().put(
-        std::unique_ptr<graph_block>(static_cast<graph_block *>(gone)));
+        std::unique_ptr<kept_block>(static_cast<kept_block *>(gone)));
   };
   status =
       cudaUserObjectCreate(&owner, block.get(), graph_is_gone, 1, cudaUserObjectNoDestructorSync);
@@ -121,14 +130,31 @@ inline cudaError_t allocate_for(cudaGraph_t graph, std::size_t bytes, void *&add
 /// graph exists.
 class pooled_storage {
 public:
+  /// Bytes of the block of a call that waits: enough for scans of 2^27 4-byte elements. A
+  /// longer call is not the place to save the microseconds that the pool takes.
+  static constexpr std::size_t block_bytes = std::size_t{1} << 20;
+
   explicit pooled_storage(cudaStream_t stream) : stream_(stream) {}
   pooled_storage(const pooled_storage &) = delete;
   pooled_storage &operator=(const pooled_storage &) = delete;
   ~pooled_storage() {
     if (frees_) cudaFreeAsync(address_, stream_);
+    if (block_ == nullptr) return;
+    if (ended_) {
+      idle_blocks::of_this_process().put(std::move(block_));
+    } else {
+      const capture_is_unharmed relaxed;
+      cudaFree(block_->address); // waits for the work
+    }
   }
-  cudaError_t allocate(std::size_t bytes, cudaGraph_t graph) {
+  /// `waits`: the caller waits for the work and then calls end().
+  cudaError_t allocate(std::size_t bytes, cudaGraph_t graph, bool waits) {
     if (graph != nullptr) return allocate_for(graph, bytes, address_);
+    if (waits && bytes <= block_bytes) {
+      const cudaError_t status = take_block(block_bytes, block_);
+      if (status == cudaSuccess) address_ = block_->address;
+      return status;
+    }
     cudaMemPool_t pool{};
     cudaError_t status = memory_pool(pool);
     if (status == cudaSuccess) status = cudaMallocFromPoolAsync(&address_, bytes, pool, stream_);
@@ -136,11 +162,14 @@ public:
     return status;
   }
   void *address() const { return address_; }
+  /// The stream's work has ended.
+  void end() { ended_ = true; }
 
 private:
   cudaStream_t stream_;
   void *address_ = nullptr;
-  bool frees_ = false;
+  std::unique_ptr<kept_block> block_;
+  bool frees_ = false, ended_ = false;
 };
 
 } // namespace detail

@@ -121,7 +121,8 @@ class policy_storage {
                                                                      std::ptrdiff_t{}));
 
 public:
-  policy_storage(Policy &policy, cudaStream_t, cudaGraph_t, std::size_t bytes) : policy_(policy) {
+  policy_storage(Policy &policy, cudaStream_t, cudaGraph_t, std::size_t bytes, bool = false)
+      : policy_(policy) {
     if (bytes == 0) return;
     buffer_ =
         thrust::get_temporary_buffer<std::uint8_t>(policy, static_cast<std::ptrdiff_t>(bytes));
@@ -137,26 +138,30 @@ public:
       thrust::return_temporary_buffer(policy_, buffer_.first, buffer_.second);
   }
   void *address() { return thrust::raw_pointer_cast(buffer_.first); }
+  void end() {}
 
 private:
   Policy &policy_;
   buffer buffer_{};
 };
 
-/// Storage from the pool, or of the graph that the stream is being captured into.
+/// Storage from the pool, or of the graph that the stream is being captured into. `waits`: the call
+/// waits for its work, and then calls end().
 template <class Policy>
 class pool_storage {
 public:
-  pool_storage(Policy &, cudaStream_t stream, cudaGraph_t graph, std::size_t bytes)
+  pool_storage(Policy &, cudaStream_t stream, cudaGraph_t graph, std::size_t bytes,
+               bool waits = false)
       : memory_(stream) {
     if (bytes == 0) return;
     thrust::cuda_cub::throw_on_error(
-        memory_.allocate(bytes, graph),
+        memory_.allocate(bytes, graph, waits),
         graph == nullptr ? "lookback: allocating temporary storage"
                          : "lookback: allocating temporary storage for the captured graph; "
                            "par(allocator).on(stream) uses your allocator instead");
   }
   void *address() { return memory_.address(); }
+  void end() { memory_.end(); }
 
 private:
   pooled_storage memory_;
@@ -200,13 +205,15 @@ LOOKBACK_HOST_INLINE void run_in_two_phases(const thrust::cuda_cub::execution_po
   if (allocates || synchronizes)
     throw_on_error(graph_of(stream, graph),
                    "lookback: querying whether the stream is being captured");
-  storage_of_policy<Derived> storage(policy, stream, graph, allocates ? bytes : 0);
+  // In a capture there is nothing to wait for, and asking would end it.
+  const bool waits = synchronizes && graph == nullptr;
+  storage_of_policy<Derived> storage(policy, stream, graph, allocates ? bytes : 0, waits);
   void *const address = allocates ? storage.address() : &unused;
   const cudaError_t status = scan(address, bytes, launcher(stream));
   if (status != cudaSuccess) throw_on_error(status, why_not(status).c_str());
-  // In a capture there is nothing to wait for, and asking would end it.
-  if (synchronizes && graph == nullptr)
-    throw_on_error(cudaStreamSynchronize(stream), "lookback: waiting for the stream of the scan");
+  if (!waits) return;
+  throw_on_error(cudaStreamSynchronize(stream), "lookback: waiting for the stream of the scan");
+  storage.end();
 }
 
 /// Runs the problem that `make()` describes over n elements by `algorithm`. Returns result + n. For

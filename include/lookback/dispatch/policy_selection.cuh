@@ -81,9 +81,12 @@ std::int64_t selection_on(const thrust::cuda_cub::execution_policy<Derived> &exe
     void *const rest = memory.take<char>(bytes);
     return std::make_pair(rest, memory.bytes());
   };
-  std::conditional_t<uses_pool<Derived>::value, pool_storage<Derived>, policy_storage<Derived>>
-      storage(policy, stream, nullptr,
-              temporary_memory::bytes_for(lay_out(temporary_memory()).second));
+  // What finish() enqueues may still use the items when a call returns that does not wait.
+  const bool waits =
+      std::is_void<T>::value || thrust::cuda_cub::must_perform_optional_synchronization(policy);
+  storage_of_policy<Derived> storage(
+      policy, stream, nullptr, temporary_memory::bytes_for(lay_out(temporary_memory()).second),
+      waits);
   void *const address = lay_out(temporary_memory(storage.address())).first;
   throw_on_error(strategies<>::scan(address, bytes, make(count, items), n, launcher(stream)),
                  "lookback: launching the selection");
@@ -93,9 +96,11 @@ std::int64_t selection_on(const thrust::cuda_cub::execution_policy<Derived> &exe
   throw_on_error(cudaStreamSynchronize(stream),
                  "lookback: waiting for the stream of the selection");
   finish(static_cast<std::int64_t>(number), items, stream);
-  if (!std::is_void<T>::value && thrust::cuda_cub::must_perform_optional_synchronization(policy))
+  if (!waits) return static_cast<std::int64_t>(number);
+  if (!std::is_void<T>::value)
     throw_on_error(cudaStreamSynchronize(stream),
                    "lookback: waiting for the stream of the selection");
+  storage.end();
   return static_cast<std::int64_t>(number);
 }
 
