@@ -641,24 +641,33 @@ LOOKBACK_DEVICE void scan_few(const Problem &problem,
                               const tagged_state<typename Problem::accumulator> &state,
                               const roll_call<> &roll, unsigned tiles) {
   using few = few_tiles<Problem, Tuning>;
+  using wave = typename few::wave;
   auto &shared = simt::shared_memory<typename few::storage>();
   constexpr int warps = few::value.warps;
   const int warp = simt::warp_index();
-  if (simt::block_index() >= tiles) return;
-  // Until the blocks have settled, each supposes that it will scan the tile of its index.
-  if (warp < warps && simt::block_index() + 1 < tiles)
-    typename few::wave::scan::source(problem).prefetch(simt::block_index());
+  const unsigned block = simt::block_index();
+  if (block >= tiles) return;
   if (!HasAnswered && warp == 1 && simt::lane_index() == 0)
     answer_call(problem, roll, shared.tile.carry.initial[0]);
+  // Until the blocks have settled, each supposes that it will scan the tile of its index. Bytes may
+  // be fetched in vain; items may not be, since their iterator would be called twice.
+  constexpr bool fetches = can_stage<Problem>;
+  if (fetches && warp < warps) fetch_one_tile<wave>(problem, block, shared.tile);
   if (warp > 0)
     settle(roll, tiles, patience_of(tiles), shared.here, warp - 1,
            simt::block_threads() / simt::warp_threads - 1);
   simt::synchronize_block(); // mutant: few-barrier
-  const participant here = shared.here.place_of(simt::block_index(), tiles);
-  if (warp >= warps || here.mine == participant::nowhere) return;
+  const participant here = shared.here.place_of(block, tiles);
+  if (warp >= warps) return;
+  bool is_fetched = here.mine == block; // mutant: few-fetched
+  if (fetches && !LOOKBACK_LIKELY(is_fetched))
+    typename wave::scan::source(problem).finish(); // mutant: few-in-vain
+  // None, if the block has no place.
   for (unsigned tile = here.mine; tile < tiles; tile += here.all) {
-    scan_one_tile<typename few::wave, carry::settled_wave, code_for::both>(problem, state, tile,
-                                                                           shared.tile);
+    if (fetches && !is_fetched) fetch_one_tile<wave>(problem, tile, shared.tile);
+    is_fetched = false; // mutant: few-next-fetched
+    scan_one_tile<wave, carry::settled_wave, code_for::both, fetches>(problem, state, tile,
+                                                                      shared.tile);
     // The next tile takes the same memory, and rows of different warps may share 16-byte units.
     simt::synchronize_warps<warps>(); // mutant: next-few
   }

@@ -64,8 +64,9 @@ public:
   /// the input is aligned and, unless the tile is alone, the tile is full and its results are
   /// stored as vectors if their type allows it. The code is for fast tiles, for others, or for
   /// both. For both, what runs between the reduction and the scan of the rows is compiled once.
+  /// `IsFetched`: the tile is on its way to shared memory already.
   /// `begin_next()` is called when the aggregate has been published and the prefix is known.
-  template <code_for For, class State, class BeginNext = nothing_next>
+  template <code_for For, bool IsFetched = false, class State, class BeginNext = nothing_next>
   LOOKBACK_DEVICE static void run(const Problem &problem, const State &state, const source &input,
                                   unsigned tile, bool is_last, int items, bool fast,
                                   storage &shared, BeginNext begin_next = {}) {
@@ -81,7 +82,7 @@ public:
     const tile_carry carry(problem, state, tile, is_last, shared.carry);
 
     // ---- fetch ----
-    fetch<some_fast, some_other>(problem, input, tile, items, fast, shared);
+    if constexpr (!IsFetched) fetch<For>(problem, input, tile, items, fast, shared);
     carry.read_initial(); // mutant: initial-read
     // As soon as all blocks have arrived, the previous tile's keys may be overwritten. This tile
     // reads the last of them, so its copies must have completed before.
@@ -128,16 +129,16 @@ public:
   }
 
 private:
-  template <bool SomeFast, bool SomeOther>
+  template <code_for For>
   LOOKBACK_DEVICE static void fetch([[maybe_unused]] const Problem &problem, const source &input,
                                     unsigned tile, int items, bool fast, storage &shared) {
     if (LOOKBACK_LIKELY(fast)) {
-      if constexpr (SomeFast) input.template fetch<true>(shared.tile, tile, items);
+      if constexpr (For != code_for::others) input.template fetch<true>(shared.tile, tile, items);
       if constexpr (prefetch_distance > 0)
         if (tiles_of_grid(problem) - tile > prefetch_distance + 1)
           input.prefetch(tile + prefetch_distance);
     } else {
-      if constexpr (SomeOther) input.template fetch<false>(shared.tile, tile, items);
+      if constexpr (For != code_for::fast) input.template fetch<false>(shared.tile, tile, items);
     }
   }
 };
@@ -179,12 +180,26 @@ inline constexpr bool is_large =
     !tile_block<Problem, carry::none, typename Row::template one_tile<Problem>>::fits ||
     !tile_block<Problem, carry::look_back, typename Row::template tree_look_back<Problem>>::fits;
 
+/// Starts to fetch tile `tile`, for scan_one_tile() with `IsFetched`. Called by the scanning warps.
+template <class Block, class Problem>
+LOOKBACK_DEVICE void fetch_one_tile(const Problem &problem, unsigned tile,
+                                    typename Block::scan::storage &shared) {
+  const typename Block::scan::source items(problem);
+  const valid_items<typename Problem::shape> valid{
+      problem.extent.tile(tile, Problem::shape::tile_elements).valid};
+  if (LOOKBACK_LIKELY(items.aligned() && valid.fill_tile()))
+    items.template fetch<true>(shared.tile, tile, valid.of_tile);
+  else
+    items.template fetch<false>(shared.tile, tile, valid.of_tile);
+}
+
 /// Scans tile `tile`. Called by the scanning warps of a block.
 ///
 /// `For`: with `fast`, fast tiles and others have a body each. With `both` or `others`, one body
 /// serves all tiles, which compiles sooner; soonest with `others`. On an H200, `both` makes small
 /// waves and clusters 3 % slower, and large waves not measurably.
-template <class Block, class Carry, code_for For, class Problem, class State>
+template <class Block, class Carry, code_for For, bool IsFetched = false, class Problem,
+          class State>
 LOOKBACK_DEVICE void scan_one_tile(const Problem &problem, const State &state, unsigned tile,
                                    typename Block::scan::storage &shared) {
   using scan = typename Block::scan;
@@ -200,13 +215,14 @@ LOOKBACK_DEVICE void scan_one_tile(const Problem &problem, const State &state, u
       items.aligned() &&
       (Carry::is_alone || (valid.fill_tile() && (!scan::vectors || scan::as_vectors(problem))));
   if constexpr (For != code_for::fast)
-    scan::template run<For>(problem, state, items, tile, is_last, valid.of_tile, is_fast, shared);
-  else if (LOOKBACK_LIKELY(is_fast))
-    scan::template run<code_for::fast>(problem, state, items, tile, is_last, valid.of_tile, true,
+    scan::template run<For, IsFetched>(problem, state, items, tile, is_last, valid.of_tile, is_fast,
                                        shared);
+  else if (LOOKBACK_LIKELY(is_fast))
+    scan::template run<code_for::fast, IsFetched>(problem, state, items, tile, is_last,
+                                                  valid.of_tile, true, shared);
   else
-    scan::template run<code_for::others>(problem, state, items, tile, is_last, valid.of_tile, false,
-                                         shared);
+    scan::template run<code_for::others, IsFetched>(problem, state, items, tile, is_last,
+                                                    valid.of_tile, false, shared);
 }
 
 /// Draws the dynamic tile id of a block. Every thread calls.
