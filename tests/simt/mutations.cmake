@@ -487,17 +487,19 @@ mutation("a stage given back by one lane for all"
 mutation("a stage given back by one warp for all"
          REPLACE scanned-init "scanning_warps * " "")
 mutation("row totals of one warp taken for all"
-         REPLACE reduced-init "scanning_warps" "1")
+         REPLACE reduced-init "reducing_warps" "1")
 mutation("the partial tile scanned by every team"
          VALUE partial-team "full % scanning_teams == team" "true")
 mutation("unaligned tiles scanned as aligned ones" VALUE fast-tiles "aligned ? full : 0" "full")
 mutation("copies of structs not waited for"
-         REPLACE padded-copies "arrive_when_copied" "arrive")
+         REPLACE struct-copies "arrive_when_copied" "arrive")
 mutation("words of one lane taken for all"
-         REPLACE padded-arrive
+         REPLACE struct-arrive
          "simt::arrive"
          "for (int l = 0; lane == 0 && l < 32; ++l) simt::arrive")
 mutation("arrival before every lane has written the aggregate of its row" DELETE blocked-aggregates)
+mutation("granules of structs copied to other places than they are read from"
+         VALUE permuted "(lane * lane_granules + g) ^ f_of(lane)" "lane * lane_granules + g")
 mutation("structs stored before every lane has put its results" DELETE blocked-results)
 mutation("the prefix of a row taken from its own end" VALUE blocked-row "row() - 1" "row()")
 mutation("the items of earlier lanes of a row left out"

@@ -66,6 +66,13 @@ LOOKBACK_DEVICE Iterator in_register(const Iterator &other) {
   return other;
 }
 
+/// The same value. What depends on it is computed after this, in every iteration of a loop, instead
+/// of waiting in registers.
+LOOKBACK_DEVICE int anew(int value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+
 /// Keeps the compiler from computing both sides of a branch and selecting one: one instruction that
 /// not all lanes execute is cheaper.
 LOOKBACK_DEVICE void keep_branch() { asm volatile(""); }

@@ -7,7 +7,7 @@
 #include <lookback/carry/look_back_carry.cuh>
 #include <lookback/core/problem.cuh>
 #include <lookback/tile/early_initial.cuh>
-#include <lookback/tile/padded_tile.cuh>
+#include <lookback/tile/struct_tile.cuh>
 #include <lookback/tile/tile_source.cuh>
 
 namespace lookback {
@@ -18,7 +18,7 @@ namespace detail {
 /// scanning warps, its accumulators are trivially copyable and small (8 bytes beside loading warps,
 /// which leave fewer registers), a lane's results are one vector access, if they are stored in
 /// their order, and by key the output is a pointer, so that overlap with the keys can be checked.
-/// Or it scans an array of structs, of which a lane takes consecutive ones (tile/padded_tile.cuh).
+/// Or it scans an array of structs, of which a lane takes consecutive ones (tile/struct_tile.cuh).
 template <class Problem>
 struct can_look_ahead {
   static constexpr bool value =

@@ -52,7 +52,7 @@ namespace detail {
 /// items, which a team of warps loads.
 template <class Problem, int Warps, bool Splits>
 using ahead_source = std::conditional_t<
-    blocks_structs<Problem>::value, padded_tile<Problem, Warps>,
+    blocks_structs<Problem>::value, struct_tile<Problem, Warps>,
     std::conditional_t<can_stage<Problem>,
                        staged_tile<Problem, Warps, true, Splits ? array_apart<Problem> : no_array>,
                        item_tile<Problem, Warps>>>;
@@ -82,6 +82,7 @@ struct look_ahead_storage
   using shape = typename Problem::shape;
   static constexpr int stages = Tuning::value.stages;
   static constexpr int scanning_warps = Tuning::value.scanning_team_warps();
+  static constexpr int reducing_warps = blocks_structs<Problem>::value ? 1 : scanning_warps;
 
   // For 16-byte integers: one aggregate a scanning warp, that of its blocked items.
   uninitialized_array<T, shape::tile_rows> row_aggregates[stages];
@@ -130,7 +131,7 @@ struct look_ahead_storage
   /// thread of each of `turns` warps, with a `turn` of its own.
   LOOKBACK_DEVICE void initialize_others(int turn, int turns) {
     for (int s = turn; s < stages; s += turns) {
-      simt::initialize(reduced[s], scanning_warps);        // mutant: reduced-init
+      simt::initialize(reduced[s], reducing_warps);        // mutant: reduced-init
       simt::initialize(rows_ready[s], simt::warp_threads); // mutant: rows-init
       carry.initialize(s);
       simt::initialize(scanned[s], scanning_warps * simt::warp_threads); // mutant: scanned-init
@@ -237,6 +238,8 @@ class look_ahead_scan {
                             storage::first_copies <= apart_stages),
                 "only arrays that one pass reads may have a shorter ring, beside bulk copies");
   static_assert(loading_teams <= stages, "every loading team needs a stage of its own");
+  static_assert(tuning.long_column_warps <= tuning.look_ahead_warps,
+                "long inputs must not need more look-ahead warps than there are");
   static_assert(tuning.look_ahead_warps <= stages,
                 "every look-ahead warp needs a stage of its own");
   static_assert(marks_heads<Problem> ? tuning.marking_warps > 1 && in_bulk && !splits
@@ -489,8 +492,11 @@ private:
       construct(aggregates[scanning_warp()], vectors[0]); // mutant: warp-aggregate
       simt::arrive(shared_.reduced[at.stage]);            // mutant: warp-arrive
     } else if constexpr (structs) {
-      blocked_rows_of<Full>(sequence_.tile(i), at.stage)
-          .reduce(shared_.row_aggregates[at.stage], op_);
+      // Warps of the team take turns with its tiles.
+      if (i / scanning_teams % scanning_warps != scanning_warp()) return;
+      const unsigned tile = sequence_.tile(i);
+      row_reduction<Problem>(shared_.tiles[at.stage], valid_of(tile).of_tile)
+          .run(shared_.row_aggregates[at.stage], op_);
       simt::synchronize_warp(); // mutant: blocked-aggregates
       if (lane == 0) simt::arrive(shared_.reduced[at.stage]);
     } else {

@@ -7,11 +7,109 @@
 #pragma once
 
 #include <lookback/block/warp_shuffle.cuh>
-#include <lookback/tile/padded_tile.cuh>
+#include <lookback/tile/struct_tile.cuh>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
+
+/// Consecutive structs of type T as the granules that they take, the fewest that are whole ones.
+template <class T>
+struct struct_group {
+  static constexpr int size = static_cast<int>(sizeof(T)), granule = struct_granule,
+                       granules = size / static_cast<int>(storage_alignment<T>),
+                       items = granules * granule / size;
+
+  /// Group `g`, whose granules are where `place` says.
+  template <class Place>
+  LOOKBACK_DEVICE static struct_group read(const Place &place, int g) {
+    struct_group result;
+    LOOKBACK_UNROLL
+    for (int w = 0; w < granules; ++w)
+      result.words[w] = simt::load_vector<granule>(place(g * granules + w));
+    return result;
+  }
+  template <class Place>
+  LOOKBACK_DEVICE void write(const Place &place, int g) const {
+    LOOKBACK_UNROLL
+    for (int w = 0; w < granules; ++w)
+      simt::store_shared<granule>(place(g * granules + w), words[w]);
+  }
+  LOOKBACK_DEVICE T get(int k) const {
+    uninitialized_array<T, 1> item;
+    std::memcpy(static_cast<void *>(&item[0]),
+                reinterpret_cast<const unsigned char *>(words) + k * size, sizeof(T));
+    return item[0];
+  }
+  LOOKBACK_DEVICE void set(int k, const T &item) {
+    std::memcpy(reinterpret_cast<unsigned char *>(words) + k * size,
+                static_cast<const void *>(&item), sizeof(T));
+  }
+
+  simt::vector_words<granule> words[granules];
+};
+
+/// The rows of a tile of structs, which one warp reduces. The network's value of a row's last item
+/// is a balanced tree over the row, so one application of the operator an item is enough; and most
+/// of them are within a lane, which has more items than in the second pass.
+template <class Problem>
+class row_reduction {
+  using T = typename Problem::accumulator;
+  using shape = typename Problem::shape;
+  using places = struct_tile<Problem, 1>;
+  using group = struct_group<T>;
+  static constexpr int items = shape::tile_elements / simt::warp_threads,
+                       row_lanes = shape::row_vectors / items,
+                       lanes = items / places::lane_items; // of the second pass
+
+public:
+  /// The tile in `stage`, which has `valid` valid items.
+  LOOKBACK_DEVICE row_reduction(unsigned char *stage, int valid)
+      : place_(stage, simt::lane_index() * lanes), valid_(valid) {}
+
+  /// Writes the aggregates of full rows.
+  template <class Operator>
+  LOOKBACK_DEVICE void run(uninitialized_array<T, shape::tile_rows> &row_aggregates,
+                           Operator &op) const {
+    const int lane = simt::lane_index(), lane_of_row = lane % row_lanes;
+    const bool all = (lane + 1) * items <= valid_; // in all lanes of a full row
+    uninitialized_array<T, 1> aggregate;
+    if (all) construct(aggregate[0], reduce<items>(0, op));
+    LOOKBACK_UNROLL
+    for (int distance = 1; distance < row_lanes; distance *= 2) {
+      const T left = simt::shuffle_up(aggregate[0], distance);
+      if (all && lane_of_row % (2 * distance) == 2 * distance - 1)
+        construct(aggregate[0], static_cast<T>(op(left, aggregate[0])));
+    }
+    if (all && lane_of_row == row_lanes - 1)
+      construct(row_aggregates[lane / row_lanes], aggregate[0]);
+  }
+
+private:
+  /// Of items `first` to `first + Items - 1` of the lane.
+  template <int Items, class Operator>
+  LOOKBACK_DEVICE T reduce(int first, Operator &op) const {
+    if constexpr (Items == group::items) {
+      const group read = group::read(place_, first / group::items);
+      return reduce_group<Items>(read, 0, op);
+    } else {
+      const T left = reduce<Items / 2>(first, op);
+      return static_cast<T>(op(left, reduce<Items / 2>(first + Items / 2, op)));
+    }
+  }
+  template <int Items, class Operator>
+  LOOKBACK_DEVICE static T reduce_group(const group &of, int first, Operator &op) {
+    if constexpr (Items == 1) {
+      return of.get(first);
+    } else {
+      const T left = reduce_group<Items / 2>(of, first, op);
+      return static_cast<T>(op(left, reduce_group<Items / 2>(of, first + Items / 2, op)));
+    }
+  }
+
+  const typename places::template lanes<lanes> place_;
+  const int valid_;
+};
 
 /// The items of a lane of warp `warp` of a tile's team. The tile is `tile`; it is in `stage`, and
 /// has `valid` valid items. `Full`: the tile is full. If it is not, loops are not unrolled, and the
@@ -20,46 +118,21 @@ template <class Problem, bool Full>
 class blocked_rows {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
-  using padded = padded_tile<Problem, 1>; // places do not depend on the number of copying warps
-  static constexpr int size = static_cast<int>(sizeof(T)), granule = padded::granule;
-  static constexpr int items = padded::lane_items, row_lanes = shape::row_vectors / items;
-  // The fewest items that take whole granules.
-  static constexpr int granules_a_group = size / static_cast<int>(storage_alignment<T>),
-                       group_items = granules_a_group * granule / size,
-                       groups = items / group_items;
+  using places = struct_tile<Problem, 1>; // places do not depend on the number of copying warps
+  using group = struct_group<T>;
+  static constexpr int size = static_cast<int>(sizeof(T)), granule = struct_granule;
+  static constexpr int items = places::lane_items, row_lanes = shape::row_vectors / items;
+  static constexpr int group_items = group::items, groups = items / group_items;
   static_assert(items % group_items == 0, "a lane has whole groups of items");
   static constexpr int all_groups = Full ? groups : 1, all_items = Full ? items : 1; // unrolled
 
 public:
   LOOKBACK_DEVICE blocked_rows(const Problem &problem, unsigned char *stage, unsigned tile,
                                int valid, int warp)
-      : problem_(problem), stage_(stage), tile_(tile), valid_(valid), warp_(warp) {
+      : problem_(problem), stage_(stage), tile_(tile), valid_(valid), warp_(warp),
+        place_(stage, lane_of_tile()) {
     const int left = valid - lane_of_tile() * items;
     count_ = Full || left > items ? items : left < 0 ? 0 : left;
-  }
-
-  /// Writes the aggregates of full rows. The network's value of a row's last item is a balanced
-  /// tree over the row, so one application of the operator an item is enough.
-  template <class Operator>
-  LOOKBACK_DEVICE void reduce(uninitialized_array<T, shape::tile_rows> &row_aggregates,
-                              Operator &op) const {
-    lane_values x;
-    read(x);
-    const bool all = count_ == items; // in all lanes of a full row
-    LOOKBACK_UNROLL_BY(all_items)
-    for (int distance = 1; distance < items; distance *= 2) {
-      LOOKBACK_UNROLL_BY(all_items)
-      for (int i = 2 * distance - 1; i < items; i += 2 * distance)
-        if (all) construct(x[i], static_cast<T>(op(x[i - distance], x[i])));
-    }
-    T &aggregate = x[items - 1];
-    LOOKBACK_UNROLL
-    for (int lanes = 1; lanes < row_lanes; lanes *= 2) {
-      const T left = simt::shuffle_up(aggregate, lanes);
-      if (all && lane_of_row() % (2 * lanes) == 2 * lanes - 1)
-        construct(aggregate, static_cast<T>(op(left, aggregate)));
-    }
-    if (all && lane_of_row() == row_lanes - 1) construct(row_aggregates[row()], aggregate);
   }
 
   /// Scans the items, and stores the results of the tile. `prefix` is that of the tile, and
@@ -129,45 +202,16 @@ private:
             results.set(k, left);
         }
       }
-      write_group(g, results);
+      results.write(place_, g);
     }
   }
-
-  /// Consecutive items as the granules that they take.
-  struct group {
-    simt::vector_words<granule> granules[granules_a_group];
-    LOOKBACK_DEVICE T get(int k) const {
-      uninitialized_array<T, 1> item;
-      std::memcpy(static_cast<void *>(&item[0]),
-                  reinterpret_cast<const unsigned char *>(granules) + k * size, sizeof(T));
-      return item[0];
-    }
-    LOOKBACK_DEVICE void set(int k, const T &item) {
-      std::memcpy(reinterpret_cast<unsigned char *>(granules) + k * size,
-                  static_cast<const void *>(&item), sizeof(T));
-    }
-  };
 
   LOOKBACK_DEVICE static int lane_of_row() { return simt::lane_index() % row_lanes; }
   LOOKBACK_DEVICE int lane_of_tile() const {
     return warp_ * simt::warp_threads + simt::lane_index();
   }
   LOOKBACK_DEVICE int row() const { return lane_of_tile() / row_lanes; }
-  LOOKBACK_DEVICE unsigned char *place(int g) const {
-    return stage_ + lane_of_tile() * padded::lane_room + g * granules_a_group * granule;
-  }
-  LOOKBACK_DEVICE group read_group(int g) const {
-    group result;
-    LOOKBACK_UNROLL
-    for (int w = 0; w < granules_a_group; ++w)
-      result.granules[w] = simt::load_vector<granule>(place(g) + w * granule);
-    return result;
-  }
-  LOOKBACK_DEVICE void write_group(int g, const group &results) const {
-    LOOKBACK_UNROLL
-    for (int w = 0; w < granules_a_group; ++w)
-      simt::store_shared<granule>(place(g) + w * granule, results.granules[w]);
-  }
+  LOOKBACK_DEVICE group read_group(int g) const { return group::read(place_, g); }
 
   /// The steps of the row's network from distance `Distance` on. Of the items whose distances are
   /// multiples of it, the last comes first, since each takes the value that another had before.
@@ -196,23 +240,24 @@ private:
 
   /// Stores what stands in the warp's part of the stage.
   LOOKBACK_DEVICE void store() const {
-    constexpr int bytes = simt::warp_threads * padded::lane_granules * granule; // of a warp
-    unsigned char *const from = stage_ + warp_ * simt::warp_threads * padded::lane_room;
+    constexpr int bytes = simt::warp_threads * places::lane_granules * granule; // of a warp
     auto *const to =
         reinterpret_cast<unsigned char *>(
             problem_.sink.output + static_cast<std::ptrdiff_t>(tile_) * shape::tile_elements) +
         warp_ * bytes;
-    const int lane = simt::lane_index();
+    const int lane = simt::lane_index(), first_lane = warp_ * simt::warp_threads;
     if constexpr (Full) {
+      const typename places::steps_from place(stage_, first_lane);
       LOOKBACK_UNROLL
-      for (int k = 0; k < padded::lane_granules; ++k)
+      for (int k = 0; k < places::lane_granules; ++k)
         simt::store_vector<granule>(to + lane * granule + k * simt::warp_threads * granule,
-                                    simt::load_vector<granule>(padded::place(from, k)));
+                                    simt::load_vector<granule>(place(k)));
     } else {
       const int left = valid_ * size - warp_ * bytes, valid_bytes = left < bytes ? left : bytes;
       LOOKBACK_ROLLED
       for (int i = lane; i * 4 < valid_bytes; i += simt::warp_threads)
-        simt::store_vector<4>(to + i * 4, simt::load_vector<4>(padded::place_of_word(from, i)));
+        simt::store_vector<4>(to + i * 4,
+                              simt::load_vector<4>(places::place_of_word(stage_, i, first_lane)));
     }
   }
 
@@ -220,6 +265,7 @@ private:
   unsigned char *const stage_;
   const unsigned tile_;
   const int valid_, warp_;
+  const typename places::template lanes<1> place_;
   int count_; // of the lane's items
 };
 

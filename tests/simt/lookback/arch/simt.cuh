@@ -63,6 +63,7 @@ template <class T>
 T in_register(T value) {
   return value;
 }
+inline int anew(int value) { return value; }
 inline void keep_branch() {}
 inline unsigned ballot(bool predicate, EMULATOR_CALLER) {
   return emulator::meet_warp(emulator::operation::ballot, 0, predicate, where);
