@@ -329,9 +329,12 @@ struct tuned_on_h200 {
   ///     4, 3, 2, of groups                                            .68        .52
   ///     1, 6, 3, of groups                      .84        .80
   ///     1, 6, 3, of tiles                       .88        .61
-  ///     the same, granules permuted          .94    .78        .88        .73
-  ///     and one warp reduces a tile          .95    .84        .88        .76
-  ///     2, 5, 3, of groups; depth 15                .85
+  /// The same later, in another program (12 bytes: 805 MB, 24: 403 MB, 32: 537 MB):
+  ///                                             .92        .74        .81        .70
+  ///     granules permuted, not padded           .94        .78        .88        .73
+  ///     and one warp reduces a tile             .94        .78        .88        .79
+  ///     2, 5, 3; depth 15                                  .79
+  ///     the same two if no other size ran before           .84 and .85
   /// Copied in bulk, a piece for each lane, they were slower (.41, .37, .30, .30).
   template <class Problem>
   struct pipeline {
@@ -381,9 +384,9 @@ struct tuned_on_h200 {
     // place results, and two look-ahead warps keep up with them.
     static constexpr bool few = loads || placing || selects<Problem>;
     static constexpr int team_of_structs = blocks_structs<Problem>::warps,
-                         struct_warps = team_of_structs == 1   ? 6
-                                        : team_of_structs == 2 ? 10
-                                                               : 8;
+                         struct_warps = team_of_structs == 1                      ? 6
+                                        : team_of_structs == 2 && sizeof(T) <= 24 ? 10
+                                                                                  : 8;
     static constexpr bool third =
         structs ? team_of_structs < 4 || sizeof(T) > 32 : !few && (swift || blocked);
     static constexpr int look_ahead_warps = third || (!few && !structs && sizeof(T) <= 4) ? 3 : 2;

@@ -82,7 +82,8 @@ struct look_ahead_storage
   using shape = typename Problem::shape;
   static constexpr int stages = Tuning::value.stages;
   static constexpr int scanning_warps = Tuning::value.scanning_team_warps();
-  static constexpr int reducing_warps = blocks_structs<Problem>::value ? 1 : scanning_warps;
+  static constexpr int reducing_warps =
+      blocks_structs<Problem>::value ? blocks_structs<Problem>::reducing_warps : scanning_warps;
 
   // For 16-byte integers: one aggregate a scanning warp, that of its blocked items.
   uninitialized_array<T, shape::tile_rows> row_aggregates[stages];
@@ -492,10 +493,12 @@ private:
       construct(aggregates[scanning_warp()], vectors[0]); // mutant: warp-aggregate
       simt::arrive(shared_.reduced[at.stage]);            // mutant: warp-arrive
     } else if constexpr (structs) {
-      // Warps of the team take turns with its tiles.
-      if (i / scanning_teams % scanning_warps != scanning_warp()) return;
+      // If one warp reduces a tile, those of the team take turns.
+      constexpr int all = blocks_structs<Problem>::reducing_warps;
+      const int warp = all > 1 ? scanning_warp() : 0;
+      if (all == 1 && i / scanning_teams % scanning_warps != scanning_warp()) return;
       const unsigned tile = sequence_.tile(i);
-      row_reduction<Problem>(shared_.tiles[at.stage], valid_of(tile).of_tile)
+      row_reduction<Problem, Full>(shared_.tiles[at.stage], valid_of(tile).of_tile, warp)
           .run(shared_.row_aggregates[at.stage], op_);
       simt::synchronize_warp(); // mutant: blocked-aggregates
       if (lane == 0) simt::arrive(shared_.reduced[at.stage]);

@@ -49,30 +49,34 @@ struct struct_group {
   simt::vector_words<granule> words[granules];
 };
 
-/// The rows of a tile of structs, which one warp reduces. The network's value of a row's last item
-/// is a balanced tree over the row, so one application of the operator an item is enough; and most
-/// of them are within a lane, which has more items than in the second pass.
-template <class Problem>
+/// The rows of a tile of structs, which one warp or the team reduces. The network's value of a
+/// row's last item is a balanced tree over the row, so one application of the operator an item is
+/// enough. If it is one warp, most of them are within a lane, which has more items than in the
+/// second pass. `Full`: the tile is full.
+template <class Problem, bool Full>
 class row_reduction {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   using places = struct_tile<Problem, 1>;
   using group = struct_group<T>;
-  static constexpr int items = shape::tile_elements / simt::warp_threads,
+  static constexpr int warps = blocks_structs<Problem>::reducing_warps,
+                       items = shape::tile_elements / (warps * simt::warp_threads),
                        row_lanes = shape::row_vectors / items,
                        lanes = items / places::lane_items; // of the second pass
 
 public:
-  /// The tile in `stage`, which has `valid` valid items.
-  LOOKBACK_DEVICE row_reduction(unsigned char *stage, int valid)
-      : place_(stage, simt::lane_index() * lanes), valid_(valid) {}
+  /// The tile in `stage`, which has `valid` valid items. The warp is number `warp` of those that
+  /// reduce it.
+  LOOKBACK_DEVICE row_reduction(unsigned char *stage, int valid, int warp)
+      : lane_(warp * simt::warp_threads + simt::lane_index()), place_(stage, lane_ * lanes),
+        valid_(valid) {}
 
   /// Writes the aggregates of full rows.
   template <class Operator>
   LOOKBACK_DEVICE void run(uninitialized_array<T, shape::tile_rows> &row_aggregates,
                            Operator &op) const {
-    const int lane = simt::lane_index(), lane_of_row = lane % row_lanes;
-    const bool all = (lane + 1) * items <= valid_; // in all lanes of a full row
+    const int lane_of_row = simt::lane_index() % row_lanes;
+    const bool all = Full || (lane_ + 1) * items <= valid_; // in all lanes of a full row
     uninitialized_array<T, 1> aggregate;
     if (all) construct(aggregate[0], reduce<items>(0, op));
     LOOKBACK_UNROLL
@@ -82,7 +86,7 @@ public:
         construct(aggregate[0], static_cast<T>(op(left, aggregate[0])));
     }
     if (all && lane_of_row == row_lanes - 1)
-      construct(row_aggregates[lane / row_lanes], aggregate[0]);
+      construct(row_aggregates[lane_ / row_lanes], aggregate[0]);
   }
 
 private:
@@ -107,6 +111,7 @@ private:
     }
   }
 
+  const int lane_; // of those that reduce the tile
   const typename places::template lanes<lanes> place_;
   const int valid_;
 };

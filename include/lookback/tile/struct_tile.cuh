@@ -3,8 +3,8 @@
 // of 16 bytes at a time. Eight lanes read at once, and their granules must be in different places
 // of lines of 128 bytes, which have the same banks. So the granules of a line are permuted: granule
 // g of the tile is in place g ^ f, where f is the same for a whole line, and differs between lanes
-// whose granules would be in the same place. (With padding instead, a line of memory would be
-// copied to parts of two lines, which takes three times as long.)
+// whose granules would be in the same place. (With padding instead, a line of memory would be copied
+// to parts of two lines: three times as many accesses.)
 #pragma once
 
 #include <lookback/arch/simt_sm90.cuh>
@@ -38,6 +38,9 @@ struct blocks_structs {
   static constexpr int warps = sizeof(T) <= 12                                             ? 1
                                : sizeof(T) <= 24 || (sizeof(T) > 32 && sizeof(T) % 8 != 0) ? 2
                                                                                            : 4;
+  /// Warps that reduce a tile: one, which exchanges fewer values than a team; or the team, where
+  /// one would need too many registers.
+  static constexpr int reducing_warps = sizeof(T) > 32 && sizeof(T) % 8 != 0 ? warps : 1;
 };
 
 inline constexpr int struct_granule = 16; // bytes
@@ -52,6 +55,8 @@ class struct_tile {
 public:
   static constexpr int granule = struct_granule, line_granules = 8;
   static constexpr int scanning_lanes = blocks_structs<Problem>::warps * simt::warp_threads;
+  static constexpr int reducing_lanes =
+      blocks_structs<Problem>::reducing_warps * simt::warp_threads;
   static constexpr int lane_items = shape::tile_elements / scanning_lanes;
   static constexpr int lane_granules = lane_items * static_cast<int>(sizeof(T)) / granule;
   static constexpr int steps = blocks_structs<Problem>::warps * lane_granules; // if one warp copies
@@ -66,12 +71,15 @@ private:
   // The fewest lanes whose granules are whole lines. They have the same f.
   static constexpr int power = lane_granules & -lane_granules,
                        lanes_in_lines = power < line_granules ? line_granules / power : 1;
+  static constexpr bool same_lanes = reducing_lanes == scanning_lanes; // in both passes
+  // With an odd number of granules a lane, scanning lanes need no f. Without it, addresses are
+  // sums, which take fewer registers.
+  static constexpr bool permutes = !same_lanes || lanes_in_lines < line_granules;
   // The fewest steps that take the granules of all lanes until f repeats.
-  static constexpr int repeats =
-                           (lanes_in_lines > 1                    ? lanes_in_lines * line_granules
-                            : blocks_structs<Problem>::warps == 1 ? line_granules
-                                                                  : line_granules * line_granules) *
-                           lane_granules,
+  static constexpr int repeats = (lanes_in_lines > 1 ? lanes_in_lines * line_granules
+                                  : same_lanes       ? line_granules
+                                                     : line_granules * line_granules) *
+                                 lane_granules,
                        repeats_power = repeats & -repeats,
                        period = repeats / (repeats_power < simt::warp_threads ? repeats_power
                                                                               : simt::warp_threads);
@@ -85,7 +93,7 @@ public:
     /// From lane `first` on, a multiple of `Lanes`.
     LOOKBACK_DEVICE lanes(unsigned char *stage, int first)
         : stage_(stage), begin_(simt::anew(first * lane_granules ^ (whole ? f_of(first) : 0))),
-          f_(whole ? 0 : simt::anew(f_of(first))) {}
+          f_(whole || !permutes ? 0 : simt::anew(f_of(first))) {}
 
     LOOKBACK_DEVICE unsigned char *operator()(int g) const {
       if constexpr (whole) // f of the first lane ^ f of the distance to it
@@ -112,7 +120,7 @@ public:
 
     LOOKBACK_DEVICE unsigned char *operator()(int k) const {
       constexpr int step_lanes = simt::warp_threads / lane_granules;
-      if constexpr (lane_granules == line_granules) // f ^ f, as above
+      if constexpr (lane_granules == line_granules || !permutes) // f ^ f, as above
         return stage_ + (begin_ ^ f_of(k * step_lanes)) * granule +
                k * (simt::warp_threads * granule);
       // Every `period` steps the places repeat, so few addresses are computed if k is a constant.
@@ -163,9 +171,10 @@ private:
   /// f of lane `lane`. Eight scanning lanes read from different places, and so do eight reducing
   /// ones. Of lanes without common bits, f(a + b) = f(a) ^ f(b).
   LOOKBACK_DEVICE static constexpr int f_of(int lane) {
-    const int lines = lanes_in_lines > 1                    ? lane / lanes_in_lines
-                      : blocks_structs<Problem>::warps == 1 ? lane
-                                                            : lane ^ lane / line_granules;
+    if (!permutes) return 0;
+    const int lines = lanes_in_lines > 1 ? lane / lanes_in_lines
+                      : same_lanes       ? lane
+                                         : lane ^ lane / line_granules;
     return lines & (line_granules - 1);
   }
   LOOKBACK_DEVICE static unsigned char *granule_at(unsigned char *stage, int lane, int g) {
