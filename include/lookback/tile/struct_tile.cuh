@@ -3,8 +3,8 @@
 // of 16 bytes at a time. Eight lanes read at once, and their granules must be in different places
 // of lines of 128 bytes, which have the same banks. So the granules of a line are permuted: granule
 // g of the tile is in place g ^ f, where f is the same for a whole line, and differs between lanes
-// whose granules would be in the same place. (With padding instead, a line of memory would be copied
-// to parts of two lines: three times as many accesses.)
+// whose granules would be in the same place. (With padding instead, a line of memory would be
+// copied to parts of two lines: three times as many accesses.)
 #pragma once
 
 #include <lookback/arch/simt_sm90.cuh>
