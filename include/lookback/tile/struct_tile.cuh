@@ -92,7 +92,7 @@ public:
   public:
     /// From lane `first` on, a multiple of `Lanes`.
     LOOKBACK_DEVICE lanes(unsigned char *stage, int first)
-        : stage_(stage), begin_(simt::anew(first * lane_granules ^ (whole ? f_of(first) : 0))),
+        : stage_(stage), begin_(simt::anew((first * lane_granules) ^ (whole ? f_of(first) : 0))),
           f_(whole || !permutes ? 0 : simt::anew(f_of(first))) {}
 
     LOOKBACK_DEVICE unsigned char *operator()(int g) const {
@@ -115,7 +115,7 @@ public:
   public:
     LOOKBACK_DEVICE steps_from(unsigned char *stage, int first)
         : stage_(stage), first_(first),
-          begin_(simt::anew(first * lane_granules + simt::lane_index() ^
+          begin_(simt::anew((first * lane_granules + simt::lane_index()) ^
                             f_of(first + simt::lane_index() / lane_granules))) {}
 
     LOOKBACK_DEVICE unsigned char *operator()(int k) const {
