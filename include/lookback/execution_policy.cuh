@@ -133,8 +133,8 @@ inline namespace LOOKBACK_DEFAULT_STREAM {
 /// - *Stream*: `par.on(stream)` runs on `stream`; otherwise the default stream of the translation
 ///   unit that makes the call (nvcc's `--default-stream`). A call returns when its results are
 ///   written.
-/// - *Temporary memory*: from a pool of lookback's own, which keeps it for the next call
-///   (lookback::release_workspace()), or from `par(allocator)`.
+/// - *Temporary memory*: lookback's own, kept for the next call (lookback::release_workspace()), or
+///   from `par(allocator)`.
 /// - *Strategy*: `.with(strategy)` chooses one of the @ref strategies, anywhere in the chain.
 /// - *Capture*: a captured scan allocates nothing when it runs. Temporary storage belongs to the
 ///   graph, so the graph may be a child of other graphs and may be instantiated more than once.

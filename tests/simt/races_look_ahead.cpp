@@ -152,6 +152,7 @@ TEST_CASE("pipeline, structs") {
   structs<test::load_ahead_by<4, 2, 2, 1, 1, 1, 2>, 12>(1, 8);
   structs<test::load_ahead_by<3, 2, 8, 2, 2, 1, 2, 1>, 64>(1, 8);
   structs<test::load_ahead_by<3, 1, 4, 2, 1, 1, 1, 1>, 64>(32, 36);
+  structs<test::load_ahead_by<3, 2, 4, 1, 1, 1, 2, 1>, 44>(1, 8); // a team reduces a tile
 }
 TEST_CASE("the pipeline does not take arrays of structs that are not aligned to 16 bytes") {
   namespace core = lookback::detail;

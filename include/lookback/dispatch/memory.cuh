@@ -24,13 +24,18 @@ struct kept_block {
   std::unique_ptr<kept_block> next;
 };
 
-/// The blocks whose graphs are gone and whose calls have ended, for those to come. Blocks of graphs
-/// are not freed at once: CUDA reports the end of a graph on a thread of its own, where no function
-/// of CUDA may be called.
+/// Blocks that none owns, for graphs or calls to come.
 class idle_blocks {
 public:
-  /// Never destroyed: at exit the driver may be gone first.
-  static idle_blocks &of_this_process() {
+  /// Those of graphs that are gone. They are not freed at once: CUDA reports the end of a graph on
+  /// a thread of its own, where no function of CUDA may be called. (Never destroyed: at exit the
+  /// driver may be gone first.)
+  static idle_blocks &of_graphs() {
+    static auto &blocks = *new idle_blocks;
+    return blocks;
+  }
+  /// Those of calls that have ended, apart: a graph would keep one that is far too large for it.
+  static idle_blocks &of_calls() {
     static auto &blocks = *new idle_blocks;
     return blocks;
   }
@@ -85,12 +90,13 @@ inline cudaError_t graph_of(cudaStream_t stream, cudaGraph_t &graph) {
   return status;
 }
 
-/// An idle block of the current device, or a new one, of at least so many bytes.
-inline cudaError_t take_block(std::size_t bytes, std::unique_ptr<kept_block> &block) {
+/// One of `idle` on the current device, or a new one, of at least so many bytes.
+inline cudaError_t take_block(idle_blocks &idle, std::size_t bytes,
+                              std::unique_ptr<kept_block> &block) {
   int device = 0;
   cudaError_t status = cudaGetDevice(&device);
   if (status != cudaSuccess) return status;
-  block = idle_blocks::of_this_process().take(device, bytes);
+  block = idle.take(device, bytes);
   if (block != nullptr) return cudaSuccess;
   const capture_is_unharmed relaxed;
   auto made = std::make_unique<kept_block>();
@@ -105,18 +111,17 @@ inline cudaError_t take_block(std::size_t bytes, std::unique_ptr<kept_block> &bl
 /// would make CUDA refuse the graph as a child of another one and as a second executable.
 inline cudaError_t allocate_for(cudaGraph_t graph, std::size_t bytes, void *&address) {
   std::unique_ptr<kept_block> block;
-  cudaError_t status = take_block(bytes, block);
+  cudaError_t status = take_block(idle_blocks::of_graphs(), bytes, block);
   if (status != cudaSuccess) return status;
   address = block->address;
   cudaUserObject_t owner{};
   const auto graph_is_gone = [](void *gone) {
-    idle_blocks::of_this_process().put(
-        std::unique_ptr<kept_block>(static_cast<kept_block *>(gone)));
+    idle_blocks::of_graphs().put(std::unique_ptr<kept_block>(static_cast<kept_block *>(gone)));
   };
   status =
       cudaUserObjectCreate(&owner, block.get(), graph_is_gone, 1, cudaUserObjectNoDestructorSync);
   if (status != cudaSuccess) {
-    idle_blocks::of_this_process().put(std::move(block));
+    idle_blocks::of_graphs().put(std::move(block));
     return status;
   }
   block.release(); // to `owner`
@@ -126,12 +131,11 @@ inline cudaError_t allocate_for(cudaGraph_t graph, std::size_t bytes, void *&add
 }
 
 /// Storage that a stream's work may use: until this object is gone from the host's point of view,
-/// and freed in stream order; or, for a stream that is being captured into `graph`, as long as the
-/// graph exists.
+/// and then freed in stream order, or, if it is a block, kept for the next call; or, for a stream
+/// that is being captured into `graph`, as long as the graph exists.
 class pooled_storage {
 public:
-  /// Bytes of the block of a call that waits: enough for scans of 2^27 4-byte elements. A
-  /// longer call is not the place to save the microseconds that the pool takes.
+  /// Bytes of the block of a call that waits: enough for scans of 2^27 4-byte elements.
   static constexpr std::size_t block_bytes = std::size_t{1} << 20;
 
   explicit pooled_storage(cudaStream_t stream) : stream_(stream) {}
@@ -140,20 +144,22 @@ public:
   ~pooled_storage() {
     if (frees_) cudaFreeAsync(address_, stream_);
     if (block_ == nullptr) return;
-    if (ended_) {
-      idle_blocks::of_this_process().put(std::move(block_));
+    // After an exception, work may be under way that uses the block.
+    if (ended_ || cudaStreamSynchronize(stream_) == cudaSuccess) {
+      idle_blocks::of_calls().put(std::move(block_));
     } else {
       const capture_is_unharmed relaxed;
-      cudaFree(block_->address); // waits for the work
+      cudaFree(block_->address);
     }
   }
   /// `waits`: the caller waits for the work and then calls end().
   cudaError_t allocate(std::size_t bytes, cudaGraph_t graph, bool waits) {
     if (graph != nullptr) return allocate_for(graph, bytes, address_);
     if (waits && bytes <= block_bytes) {
-      const cudaError_t status = take_block(block_bytes, block_);
+      const cudaError_t status = take_block(idle_blocks::of_calls(), block_bytes, block_);
       if (status == cudaSuccess) address_ = block_->address;
-      return status;
+      if (status != cudaErrorMemoryAllocation) return status;
+      cudaGetLastError(); // the pool may have room
     }
     cudaMemPool_t pool{};
     cudaError_t status = memory_pool(pool);
@@ -178,12 +184,16 @@ private:
 /// what unfinished work and graphs use. Another version of lookback in the same process, or code
 /// for other architectures, keeps memory of its own.
 ///
+/// It may wait for all work of the device, as cudaFree does. cudaDeviceReset invalidates what is
+/// kept: call this function before.
+///
 /// Returns the status of CUDA; thread-safe.
 /// @ingroup policies
 inline cudaError_t release_workspace() {
   int device = 0;
   cudaError_t status = cudaGetDevice(&device);
-  if (status == cudaSuccess) status = detail::idle_blocks::of_this_process().free(device);
+  if (status == cudaSuccess) status = detail::idle_blocks::of_graphs().free(device);
+  if (status == cudaSuccess) status = detail::idle_blocks::of_calls().free(device);
   cudaMemPool_t pool{};
   if (status == cudaSuccess) status = detail::memory_pool(pool);
   return status == cudaSuccess ? cudaMemPoolTrimTo(pool, 0) : status;

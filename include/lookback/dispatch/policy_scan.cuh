@@ -145,8 +145,8 @@ private:
   buffer buffer_{};
 };
 
-/// Storage from the pool, or of the graph that the stream is being captured into. `waits`: the call
-/// waits for its work, and then calls end().
+/// Storage from what lookback keeps, or of the graph that the stream is being captured into.
+/// `waits`: the call waits for its work, and then calls end().
 template <class Policy>
 class pool_storage {
 public:
@@ -183,8 +183,8 @@ inline void refuse_capture(cudaStream_t stream, const char *message) {
 
 /// Calls `scan(storage, bytes, launcher)` in the two phases of CUB, on the policy's stream and with
 /// its temporary memory. Throws thrust::system_error with CUDA's status: `refused` says why a size
-/// is refused, `why_not(status)` why a launch is. Whatever was allocated is freed, in stream order,
-/// either way.
+/// is refused, `why_not(status)` why a launch is. Whatever was allocated is freed or kept for the
+/// next call either way, when the work has ended.
 template <class Derived, class Scan, class WhyNot>
 LOOKBACK_HOST_INLINE void run_in_two_phases(const thrust::cuda_cub::execution_policy<Derived> &exec,
                                             Scan scan, const char *refused, WhyNot why_not) {

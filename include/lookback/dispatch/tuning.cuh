@@ -334,7 +334,8 @@ struct tuned_on_h200 {
   ///     granules permuted, not padded           .94        .78        .88        .73
   ///     and one warp reduces a tile             .94        .78        .88        .79
   ///     2, 5, 3; depth 15                                  .79
-  ///     the same two if no other size ran before           .84 and .85
+  /// (24 bytes depend on where the arrays are: in a program that scans only these, which may put
+  /// them elsewhere, the last two figures are .84 and .85.)
   /// Copied in bulk, a piece for each lane, they were slower (.41, .37, .30, .30).
   template <class Problem>
   struct pipeline {

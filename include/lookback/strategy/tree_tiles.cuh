@@ -180,7 +180,8 @@ inline constexpr bool is_large =
     !tile_block<Problem, carry::none, typename Row::template one_tile<Problem>>::fits ||
     !tile_block<Problem, carry::look_back, typename Row::template tree_look_back<Problem>>::fits;
 
-/// Starts to fetch tile `tile`, for scan_one_tile() with `IsFetched`. Called by the scanning warps.
+/// Starts to fetch tile `tile`, for scan_one_tile() with `IsFetched`, however its results will be
+/// stored. Called by the scanning warps.
 template <class Block, class Problem>
 LOOKBACK_DEVICE void fetch_one_tile(const Problem &problem, unsigned tile,
                                     typename Block::scan::storage &shared) {

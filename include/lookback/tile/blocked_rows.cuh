@@ -51,8 +51,8 @@ struct struct_group {
 
 /// The rows of a tile of structs, which one warp or the team reduces. The network's value of a
 /// row's last item is a balanced tree over the row, so one application of the operator an item is
-/// enough. If it is one warp, most of them are within a lane, which has more items than in the
-/// second pass. `Full`: the tile is full.
+/// enough. If it is one warp of several, more of them are within a lane, which has more items than
+/// in the second pass. `Full`: the tile is full.
 template <class Problem, bool Full>
 class row_reduction {
   using T = typename Problem::accumulator;
