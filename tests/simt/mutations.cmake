@@ -501,6 +501,8 @@ mutation("arrival before every lane has written the aggregate of its row" DELETE
 mutation("granules of structs copied to other places than they are read from"
          VALUE permuted "(lane * lane_granules + g) ^ f_of(lane)" "lane * lane_granules + g")
 mutation("structs stored before every lane has put its results" DELETE blocked-results)
+mutation("prefixes of rows built before the rows have been reduced" DELETE add-wait)
+mutation("rows scanned before each has its prefix" DELETE add-rows)
 mutation("the prefix of a row taken from its own end" VALUE blocked-row "row() - 1" "row()")
 mutation("the items of earlier lanes of a row left out"
          VALUE blocked-before "lane_of_row() == 0" "true")

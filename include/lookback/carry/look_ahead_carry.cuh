@@ -207,21 +207,30 @@ public:
 
   /// Waits for the prefix of tile `tile`, which is in stage `at`, and returns it.
   LOOKBACK_DEVICE maybe<T> prefix(position at, unsigned tile) const {
-    simt::wait(shared_.prefix_ready[at.stage], at.phase); // mutant: prefix-wait
     maybe<T> prefix;
-    const bool begins = Tiles::one_tree ? tile == 0 : shared_.begins_tree[at.stage];
-    if (Problem::initial_type::exists || !begins) prefix.set(shared_.prefix[at.stage][0]);
+    if (wait_for_prefix(at, tile)) prefix.set(prefix_in(at));
     return prefix;
   }
+  /// Waits for it, and returns whether there is one. Then prefix_in() is it.
+  LOOKBACK_DEVICE bool wait_for_prefix(position at, unsigned tile) const {
+    simt::wait(shared_.prefix_ready[at.stage], at.phase); // mutant: prefix-wait
+    const bool begins = Tiles::one_tree ? tile == 0 : shared_.begins_tree[at.stage];
+    return Problem::initial_type::exists || !begins;
+  }
+  LOOKBACK_DEVICE const T &prefix_in(position at) const { return shared_.prefix[at.stage][0]; }
 
+  struct no_use {
+    LOOKBACK_DEVICE void operator()(int, position, const maybe<T> &) const {}
+  };
   /// Builds the prefixes of tiles turn, turn + warps, ... of the sequence. Called by look-ahead
   /// warp `turn` of `warps`. `scanned`: for each stage, the barrier that completes when its tile
   /// has been scanned. The warp reads aggregates from the first tile of the previous tile's group
   /// on (with reads_groups: of groups from that one on, and of tiles in the tile's own group), and
-  /// gets G of that group from the warp that built the previous tile's prefix.
-  template <class Operator>
+  /// gets G of that group from the warp that built the previous tile's prefix. When the prefix of
+  /// tile i is known, the warp calls `use(i, at, prefix)`, before other warps read the prefix.
+  template <class Operator, class Use = no_use>
   LOOKBACK_DEVICE void run(int turn, int warps, const T &early_initial, simt::barrier *scanned,
-                           Operator &op) const {
+                           Operator &op, Use use = {}) const {
     if constexpr (sums_ahead) return run_sums(turn, warps, early_initial, scanned, op);
     const int lane = simt::lane_index();
     typename lane_exchange<T>::storage nothing;
@@ -242,6 +251,7 @@ public:
       // Every lane arrives: it no longer reads the previous tile's G, which may be overwritten.
       simt::arrive(shared_.groups_ready[at.stage]); // mutant: groups-arrive
       if (mine > 0) left.append(op, within[0]);
+      use(i, at, left);
       if (lane == 0) {
         if (left.exists()) construct(shared_.prefix[at.stage][0], left.value()); // mutant: prefix
         if (!Tiles::one_tree) shared_.begins_tree[at.stage] = own.tile == 0; // mutant: tree-flag

@@ -292,7 +292,10 @@ public:
       const int working = sequence_is_short() ? tuning.look_ahead_warps : tuning.long_column_warps;
       const T &initial = shared_.initial[0];
       if (warp - 2 < working)
-        carry_.run(warp - 2, working, initial, shared_.scanned, op_); // mutant: working-warps
+        carry_.run(warp - 2, working, initial, shared_.scanned, op_, // mutant: working-warps
+                   [&](int i, const ring_position<stages> &at, const maybe<T> &prefix) {
+                     if constexpr (structs) add_to_rows(i, at, prefix);
+                   });
     } else if (warp < first_scanning_warp) {
       if constexpr (reads_groups<Problem>) carry_.publish_groups(op_);
     } else if (marks_heads<Problem> && warp >= first_marking_warp) {
@@ -521,6 +524,18 @@ private:
     }
   }
 
+  /// R of the full rows of tile i becomes prefix . R, so that scanning lanes read one value. Called
+  /// by a look-ahead warp.
+  LOOKBACK_DEVICE void add_to_rows(int i, const ring_position<stages> &at, const maybe<T> &prefix) {
+    const int lane = simt::lane_index(),
+              full_rows = aggregates_of<Problem>(valid_of(sequence_.tile(i)));
+    simt::wait(shared_.rows_ready[at.stage], at.phase); // mutant: add-wait
+    T &row = shared_.row_prefixes[at.stage][lane < full_rows ? lane : 0];
+    if (prefix.exists() && lane < full_rows)
+      construct(row, static_cast<T>(op_(prefix.value(), row)));
+    simt::synchronize_warp(); // mutant: add-rows
+  }
+
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void scan(const warp_share &share, int i, ring_position<stages> at,
                             kept_vectors &vectors) {
@@ -528,14 +543,17 @@ private:
     lane_exchange<T> exchange(nothing_);
     const unsigned tile = sequence_.tile(i);
     simt::wait(shared_.rows_ready[at.stage], at.phase); // mutant: rows-wait
-    maybe<T> prefix = carry_.prefix(at, tile);
-    if constexpr (blocked) {
+    if constexpr (structs) {
+      const bool has_prefix = carry_.wait_for_prefix(at, tile);
+      blocked_rows_of<Full>(tile, at.stage)
+          .scan(has_prefix, carry_.prefix_in(at), shared_.row_prefixes[at.stage], op_);
+    } else if constexpr (blocked) {
+      maybe<T> prefix = carry_.prefix(at, tile);
       if (scanning_warp() > 0)
         prefix.append(op_, shared_.row_prefixes[at.stage][scanning_warp() - 1]);
       blocked_share<Full>(tile, at.stage).scan(prefix.exists() ? prefix.value() : T{}, vectors[0]);
-    } else if constexpr (structs) {
-      blocked_rows_of<Full>(tile, at.stage).scan(prefix, shared_.row_prefixes[at.stage], op_);
     } else {
+      maybe<T> prefix = carry_.prefix(at, tile);
       // The sum of nothing: then there are no branches, for which shifts leave no time.
       if constexpr (sums_integers<Problem> && !Aligned)
         if (!prefix.exists()) prefix.set(T{0});

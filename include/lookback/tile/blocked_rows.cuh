@@ -140,10 +140,10 @@ public:
     count_ = Full || left > items ? items : left < 0 ? 0 : left;
   }
 
-  /// Scans the items, and stores the results of the tile. `prefix` is that of the tile, and
-  /// `row_prefixes` has R.
+  /// Scans the items, and stores the results of the tile, which has the prefix `tile_prefix` if
+  /// `has_prefix`. `row_prefixes` has those of rows 1, 2, ...
   template <class Operator>
-  LOOKBACK_DEVICE void scan(maybe<T> prefix,
+  LOOKBACK_DEVICE void scan(bool has_prefix, const T &tile_prefix,
                             const uninitialized_array<T, shape::tile_rows> &row_prefixes,
                             Operator &op) const {
     lane_values V; // of the lane's items, inclusive
@@ -151,7 +151,9 @@ public:
     step<1>(V, op);
     uninitialized_array<T, 1> before; // V of the item before the lane's
     if constexpr (row_lanes > 1) construct(before[0], simt::shuffle_up(V[items - 1], 1));
-    if (row() > 0 && count_ > 0) prefix.append(op, row_prefixes[row() - 1]); // mutant: blocked-row
+    maybe<T> prefix; // of the row
+    if (count_ > 0 && (row() > 0 || has_prefix))
+      prefix.set(row() > 0 ? row_prefixes[row() - 1] : tile_prefix); // mutant: blocked-row
     // Without an initial value, only the scan's first row has no prefix. Warps whose lanes all have
     // one run code without that branch.
     constexpr bool always = Problem::initial_type::exists;
