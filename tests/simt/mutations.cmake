@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # cmake -D TESTS=<tests/> -D INCLUDE=<include/> -D WORK=<directory> -D PLACES=ON -P mutations.cmake
 # cmake -D TESTS=... -D INCLUDE=... -D WORK=... -D CXX=<compiler> -D FLAGS=<list> -D OBJECTS=<list>
-#       [-D PROGRAM=<source>] [-D ONLY=<name>] -P mutations.cmake
+#       [-D PROGRAM=<source> [-D HALF=<0 or 1>]] [-D ONLY=<name>] -P mutations.cmake
 # Breaks one thing at a time in a copy of the headers and requires that the test notices: all
-# mutations, those tried on PROGRAM, or the one called ONLY. The unbroken copy must pass all of its
+# mutations, those tried on PROGRAM (or every second of them), or the one called ONLY. The unbroken copy must pass all of its
 # schedules; otherwise a failure would prove nothing. PLACES compiles nothing: it requires that every
 # mutation finds its place, and that every marker in the headers is used.
 #
@@ -115,7 +115,9 @@ function(mutation name operation marker)
     list(APPEND used ${ARGV4})
   endif()
   set(used ${used} PARENT_SCOPE)
-  if((DEFINED ONLY AND NOT ONLY STREQUAL name) OR (DEFINED PROGRAM AND NOT PROGRAM STREQUAL source))
+  math(EXPR half "${mutations} % 2")
+  if((DEFINED ONLY AND NOT ONLY STREQUAL name) OR (DEFINED PROGRAM AND NOT PROGRAM STREQUAL source)
+     OR (DEFINED HALF AND NOT HALF EQUAL half))
     return()
   endif()
   if(NOT DEFINED file_of_${marker})

@@ -185,9 +185,9 @@ struct ahead_prefixes {
 /// read and reduced their tiles, but never for their prefixes.
 ///
 /// Tile i is in stage i % stages of the ring. Its prefix overwrites the prefix of tile i - stages,
-/// which must have been scanned: the warp waits for `scanned`. (It does not wait long: aggregates
-/// are published in order, so the block has reduced its tiles up to i - 1, each by warps that had
-/// scanned their part of the tile `depth` before it, depth < stages.)
+/// which must have been scanned: the warp waits for `scanned`. (Aggregates are published in order,
+/// so by then the block has reduced its tiles up to i - 1, each by warps that had scanned their
+/// part of the tile `depth` before it, depth < stages.)
 ///
 /// `Tiles`: the tiles of the block's sequence, as tiles_of_extent.
 template <class Problem, class Tuning, class Tiles = tiles_of_extent<Problem>>
