@@ -124,6 +124,9 @@ void for_each_length(Random &random, const Problem &problem, Body body) {
   const auto all = test::lengths(sizeof(T), random, problem);
   std::vector<std::size_t> lengths;
   std::sample(all.begin(), all.end(), std::back_inserter(lengths), 24, random);
+  // The edges of up to 16 half tiles, which one cluster takes.
+  for (std::size_t tiles : {1, 2, 3, 15, 16})
+    if (sizeof(T) <= 2) lengths.push_back(tiles * (8192 / sizeof(T)) - 1 + random() % 3);
   for (std::size_t k = 0; k < lengths.size(); ++k) body(lengths[k], shares[(k + random()) % 5]);
 }
 

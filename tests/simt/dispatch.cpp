@@ -79,6 +79,33 @@ TEST_CASE("LOOKBACK_LOG: every default strategy, and why those before it do not 
            n + "tree_look_back" + tuned + "3 blocks of 256 threads" + no_pipeline + "\n");
 }
 
+TEST_CASE("LOOKBACK_LOG: a cluster selects few small items in half tiles") {
+  const auto log_of_bytes = [](std::size_t n) {
+    std::vector<std::uint8_t> input(n, 1), output(n, 77);
+    input[n / 2] = 0;
+    std::int64_t kept = -1;
+    const auto selected = core::make_selection(static_cast<const std::uint8_t *>(input.data()),
+                                               core::satisfying(core::is_set{}), output.data(),
+                                               core::dropped{}, &kept);
+    const std::string text = test::printed_by([&] {
+      CHECK_EQ(test::run_by<core::strategies<>>(selected, n, {emulator::mode::random, n},
+                                                device_with(16, 2, 4, true)),
+               test::outcome::launched);
+    });
+    CHECK_EQ(kept, static_cast<std::int64_t>(n) - 1);
+    CHECK_EQ(std::count(output.begin(), output.end(), 1), kept);
+    return text;
+  };
+  const std::size_t half = 8192;
+  CHECK_EQ(log_of_bytes(half).find("lookback: n = 8192: one_tile"), 0);
+  for (const std::size_t n : {half + 1, 16 * half}) {
+    const std::string text = log_of_bytes(n), blocks = std::to_string((n - 1) / half + 1);
+    const std::string begin = "lookback: n = " + std::to_string(n) + ": cluster of half tiles";
+    CHECK_EQ(text.find(begin + tuned + blocks + " blocks of "), 0);
+  }
+  CHECK_EQ(log_of_bytes(16 * half + 1).find("lookback: n = 131073: cluster, "), 0);
+}
+
 TEST_CASE("LOOKBACK_LOG: once a launch is refused, nothing that must be resident is tried") {
   test::device narrow = device_with(16, 4, 4, true);
   narrow.lends_all = false;

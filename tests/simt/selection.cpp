@@ -6,6 +6,10 @@
 
 using test::look_ahead_by;
 TEST_CASE("selection by tiles: 1 byte") { test::select_by_tiles<16, std::uint8_t>(40, 4); }
+TEST_CASE("selection in half tiles") {
+  test::select_in_half_tiles<8, std::uint8_t>(40, 4);
+  test::select_in_half_tiles<8, std::uint16_t>(40, 4);
+}
 TEST_CASE("selection by tiles: 4 bytes") { test::select_by_tiles<8, std::uint32_t>(60, 5); }
 TEST_CASE("selection by tiles: 8 bytes, through an iterator") {
   test::select_by_tiles<4, std::uint64_t, test::reading_iterator<std::uint64_t>>(40, 5);

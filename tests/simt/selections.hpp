@@ -130,6 +130,17 @@ void select_trials(std::uint64_t count, std::size_t tiles, Select select) {
   });
 }
 
+/// In half tiles, by a cluster, of `Warps` warps a block. Other problems, by the look-back.
+template <int Warps, class T>
+void select_in_half_tiles(std::uint64_t count, std::size_t tiles) {
+  select_trials<T>(count, tiles, [](const auto &problem, std::size_t n, trial &one) {
+    using rows = rows_of<Warps>;
+    device on;
+    on.cluster_blocks = 2 * static_cast<unsigned>(problem.over({n}).tiles());
+    scan_by<core::first_of<core::cluster_of_half_tiles<rows>, core::one_tile<rows>,
+                           core::tree_look_back<rows>>>(problem, n, one.schedule, on);
+  });
+}
 /// By the strategies of one tile a block, `Warps` warps each.
 template <int Warps, class T, class From = const T *>
 void select_by_tiles(std::uint64_t count, std::size_t tiles) {

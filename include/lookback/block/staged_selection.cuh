@@ -21,9 +21,9 @@ LOOKBACK_DEVICE unsigned bits_of(int count, Which which) {
 }
 
 /// Items alone.
-template <class T, class Predicate, bool Wanted>
-struct staged_input<selectable<T *, by_predicate<Predicate, Wanted>>, void> {
-  using input_type = selectable<T *, by_predicate<Predicate, Wanted>>;
+template <class T, class Predicate, bool Wanted, bool Halves>
+struct staged_input<selectable<T *, by_predicate<Predicate, Wanted>, Halves>, void> {
+  using input_type = selectable<T *, by_predicate<Predicate, Wanted>, Halves>;
   using item = std::remove_cv_t<T>;
   template <int E>
   static constexpr bool possible = is_staged_as_bytes<item>;
@@ -58,9 +58,9 @@ struct staged_input<selectable<T *, by_predicate<Predicate, Wanted>>, void> {
 };
 
 /// Items and their stencil.
-template <class T, class S, class Predicate, bool Wanted>
-struct staged_input<selectable<T *, by_stencil<S *, Predicate, Wanted>>, void> {
-  using input_type = selectable<T *, by_stencil<S *, Predicate, Wanted>>;
+template <class T, class S, class Predicate, bool Wanted, bool Halves>
+struct staged_input<selectable<T *, by_stencil<S *, Predicate, Wanted>, Halves>, void> {
+  using input_type = selectable<T *, by_stencil<S *, Predicate, Wanted>, Halves>;
   using item = std::remove_cv_t<T>;
   using flag = std::remove_cv_t<S>;
   template <int E>

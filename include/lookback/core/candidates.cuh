@@ -113,12 +113,20 @@ struct is_set {
   }
 };
 
-/// The items of an iterator as candidates. `Which` is called once for each.
-template <class Items, class Which>
+/// Twice as wide as T.
+template <class T>
+struct two_of {
+  T values[2];
+};
+
+/// The items of an iterator as candidates. `Which` is called once for each. `Halves`: a tile has
+/// half as many items, if T has at most 8 bytes.
+template <class Items, class Which, bool Halves = false>
 class selectable {
 public:
   using item = value_t<Items>;
-  using value_type = candidate<item, typename Which::template shaping<item>>;
+  using widest_read = typename Which::template shaping<item>;
+  using value_type = candidate<item, std::conditional_t<Halves, two_of<widest_read>, widest_read>>;
   using difference_type = std::ptrdiff_t;
 
   LOOKBACK_NO_EXECUTION_CHECK
@@ -139,6 +147,10 @@ public:
     return {static_cast<item &&>(x), kept};
   }
 
+  /// The same candidates, in half tiles.
+  selectable<Items, Which, true> in_half_tiles() const {
+    return selectable<Items, Which, true>(items_, which_) + position_;
+  }
   LOOKBACK_HOST_DEVICE const Items &items() const { return items_; }
   LOOKBACK_HOST_DEVICE const Which &which() const { return which_; }
 

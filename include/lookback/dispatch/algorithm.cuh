@@ -7,6 +7,7 @@
 #include <lookback/dispatch/first_of.cuh>
 #include <lookback/dispatch/tuning.cuh>
 #include <lookback/strategy/cluster.cuh>
+#include <lookback/strategy/half_tiles.cuh>
 #include <lookback/strategy/one_tile.cuh>
 #include <lookback/strategy/pipeline.cuh>
 #include <lookback/strategy/tree_look_back.cuh>
@@ -23,6 +24,7 @@ inline namespace LOOKBACK_ABI {
 /// |---|---|
 /// | one tile (16 KB) | one block |
 /// | up to 16 tiles, sm_90 or newer | one cluster: aggregates through shared memory |
+/// | 2 to 16 half tiles of items of 1 or 2 bytes to select, sm_90 or newer | the same |
 /// | as many tiles as fit on the device at once | one wave, a cooperative launch |
 /// | more, where lookback::look_ahead can run | the look-ahead pipeline |
 /// | elements or accumulators from 512 bytes | decoupled look-back with one warp a tile |
@@ -111,10 +113,23 @@ struct pipeline_of_many : pipeline<Rows> {
   }
 };
 
+/// `First`, then the strategies for problems of any kind.
+template <class Rows, class... First>
+using first_or_any = first_of<First..., one_tile<Rows>, cluster<Rows>, wave<Rows>,
+                              pipeline_of_many<Rows>, tree_look_back<Rows>, warp_tiles<Rows>>;
+
 /// The strategies of lookback::fastest, with the tuning table `Rows`.
 template <class Rows>
-using fastest_strategies = first_of<one_tile<Rows>, cluster<Rows>, wave<Rows>,
-                                    pipeline_of_many<Rows>, tree_look_back<Rows>, warp_tiles<Rows>>;
+struct fastest_strategies {
+  template <class Problem, class Count, class Launch>
+  static typename Launch::status_type scan(void *storage, std::size_t &bytes,
+                                           const Problem &problem, const Count &n, Launch launch) {
+    using chosen =
+        std::conditional_t<half_tiles<Problem>::possible,
+                           first_or_any<Rows, cluster_of_half_tiles<Rows>>, first_or_any<Rows>>;
+    return chosen::scan(storage, bytes, problem, n, launch);
+  }
+};
 
 /// For at most a group, 32 tiles: a few strategies are enough, and fewer kernels are compiled.
 template <class Rows>
