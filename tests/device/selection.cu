@@ -124,9 +124,10 @@ void for_each_length(Random &random, const Problem &problem, Body body) {
   const auto all = test::lengths(sizeof(T), random, problem);
   std::vector<std::size_t> lengths;
   std::sample(all.begin(), all.end(), std::back_inserter(lengths), 24, random);
-  // The edges of up to 16 half tiles, which one cluster takes.
-  for (std::size_t tiles : {1, 2, 3, 15, 16})
-    if (sizeof(T) <= 2) lengths.push_back(tiles * (8192 / sizeof(T)) - 1 + random() % 3);
+  if constexpr (core::half_tiles<Problem>::possible) { // one cluster takes up to 16 of them
+    constexpr std::size_t half = core::half_tiles<Problem>::half::shape::tile_elements;
+    for (std::size_t tiles : {1, 2, 3, 15, 16}) lengths.push_back(tiles * half - 1 + random() % 3);
+  }
   for (std::size_t k = 0; k < lengths.size(); ++k) body(lengths[k], shares[(k + random()) % 5]);
 }
 

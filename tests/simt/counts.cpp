@@ -39,6 +39,9 @@ TEST_CASE("counts on the device: selections, runs and partitions") {
   test::sum_runs<std::uint32_t, std::int32_t>(20, 6, ahead{});
   test::find_long_runs(20, 6, ahead{});
   test::part_in_three<std::uint32_t>(20, 3, drawn{});
+  using in_half_tiles =
+      test::by_count<first_of<cluster_of_half_tiles<rows>, one_tile<rows>, tree_look_back<rows>>>;
+  test::select_trials<std::uint8_t>(20, 2, in_half_tiles{});
 }
 TEST_CASE("counts on the device: segments") {
   test::scan_interval_segments<interval, test::widened<interval, 120>, 2, 32,

@@ -6,6 +6,9 @@
 
 #include <support/log.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 namespace {
 
 namespace core = lookback::detail;
@@ -79,31 +82,75 @@ TEST_CASE("LOOKBACK_LOG: every default strategy, and why those before it do not 
            n + "tree_look_back" + tuned + "3 blocks of 256 threads" + no_pipeline + "\n");
 }
 
-TEST_CASE("LOOKBACK_LOG: a cluster selects few small items in half tiles") {
-  const auto log_of_bytes = [](std::size_t n) {
-    std::vector<std::uint8_t> input(n, 1), output(n, 77);
-    input[n / 2] = 0;
-    std::int64_t kept = -1;
-    const auto selected = core::make_selection(static_cast<const std::uint8_t *>(input.data()),
-                                               core::satisfying(core::is_set{}), output.data(),
-                                               core::dropped{}, &kept);
-    const std::string text = test::printed_by([&] {
-      CHECK_EQ(test::run_by<core::strategies<>>(selected, n, {emulator::mode::random, n},
-                                                device_with(16, 2, 4, true)),
-               test::outcome::launched);
-    });
-    CHECK_EQ(kept, static_cast<std::int64_t>(n) - 1);
-    CHECK_EQ(std::count(output.begin(), output.end(), 1), kept);
-    return text;
-  };
-  const std::size_t half = 8192;
-  CHECK_EQ(log_of_bytes(half).find("lookback: n = 8192: one_tile"), 0);
-  for (const std::size_t n : {half + 1, 16 * half}) {
-    const std::string text = log_of_bytes(n), blocks = std::to_string((n - 1) / half + 1);
-    const std::string begin = "lookback: n = " + std::to_string(n) + ": cluster of half tiles";
-    CHECK_EQ(text.find(begin + tuned + blocks + " blocks of "), 0);
+namespace {
+
+struct is_even {
+  template <class T>
+  bool operator()(const T &x) const {
+    return x % 2 == 0;
   }
-  CHECK_EQ(log_of_bytes(16 * half + 1).find("lookback: n = 131073: cluster, "), 0);
+};
+struct same_byte {
+  bool operator()(std::uint8_t a, std::uint8_t b) const { return a == b; }
+};
+/// Selects the even ones of n items T, checks the results, and returns what was printed.
+template <class T, class Result = T>
+std::string log_of_selection(std::size_t n, const test::device &on) {
+  std::vector<T> input(n), kept;
+  for (std::size_t i = 0; i < n; ++i) input[i] = static_cast<T>(i % 251);
+  std::copy_if(input.begin(), input.end(), std::back_inserter(kept), is_even{});
+  std::vector<Result> output(kept.size());
+  std::int64_t number = -1;
+  const auto selected =
+      core::make_selection(static_cast<const T *>(input.data()), core::satisfying(is_even{}),
+                           output.data(), core::dropped{}, &number);
+  const std::string text = test::printed_by([&] {
+    CHECK_EQ(test::run_by<core::strategies<>>(selected, n, {emulator::mode::random, n}, on),
+             test::outcome::launched);
+  });
+  CHECK_EQ(number, static_cast<std::int64_t>(kept.size()));
+  CHECK(std::equal(output.begin(), output.end(), kept.begin()));
+  return text;
+}
+std::string begin_of_log(std::size_t n, const std::string &strategy) {
+  return "lookback: n = " + std::to_string(n) + ": " + strategy;
+}
+
+} // namespace
+
+TEST_CASE("LOOKBACK_LOG: a cluster selects few small items in half tiles") {
+  const test::device on = device_with(16, 2, 4, true);
+  const std::size_t half = 8192; // bytes
+  CHECK_EQ(log_of_selection<std::uint8_t>(half, on).find(begin_of_log(half, "one_tile,")), 0);
+  for (const std::size_t n : {half + 1, 16 * half}) {
+    const std::string begin = begin_of_log(n, "cluster_of_half_tiles" + tuned) +
+                              std::to_string((n - 1) / half + 1) + " blocks of ";
+    CHECK_EQ(log_of_selection<std::uint8_t>(n, on).find(begin), 0);
+  }
+  const std::size_t more = 16 * half + 1;
+  CHECK_EQ(log_of_selection<std::uint8_t>(more, on).find(begin_of_log(more, "cluster,")), 0);
+  CHECK_EQ(log_of_selection<std::uint16_t>(half, on).find(
+               begin_of_log(half, "cluster_of_half_tiles" + tuned + "2 blocks of ")),
+           0);
+}
+
+TEST_CASE("LOOKBACK_LOG: whole tiles, where half tiles cannot be") {
+  const test::device on = device_with(16, 2, 4, true);
+  const std::size_t n = 9000;
+  // The results' type determines the tile; items have 4 bytes.
+  CHECK_EQ(log_of_selection<std::uint8_t, std::int32_t>(n, on).find(begin_of_log(n, "cluster,")),
+           0);
+  CHECK_EQ(log_of_selection<std::uint32_t>(n, on).find(begin_of_log(n, "cluster,")), 0);
+  using runs = decltype(core::make_selection(
+      static_cast<const std::uint8_t *>(nullptr),
+      core::by_run<const std::uint8_t *, same_byte, true>{nullptr, {}},
+      static_cast<std::uint8_t *>(nullptr), core::dropped{}, static_cast<std::int64_t *>(nullptr)));
+  static_assert(!core::half_tiles<runs>::possible, "items are compared with their neighbours");
+  // The cluster is too small, or its launch is refused.
+  test::device narrow = device_with(16, 4, 4, true);
+  narrow.lends_all = false;
+  for (const test::device &other : {device_with(1, 2, 4, true), narrow})
+    CHECK_EQ(log_of_selection<std::uint8_t>(n, other).find(begin_of_log(n, "one_tile,")), 0);
 }
 
 TEST_CASE("LOOKBACK_LOG: once a launch is refused, nothing that must be resident is tried") {

@@ -130,15 +130,22 @@ void select_trials(std::uint64_t count, std::size_t tiles, Select select) {
   });
 }
 
-/// In half tiles, by a cluster, of `Warps` warps a block. Other problems, by the look-back.
+/// In half tiles, by a cluster, of `Warps` warps a block. Items that are compared with each other
+/// have no half tiles.
 template <int Warps, class T>
 void select_in_half_tiles(std::uint64_t count, std::size_t tiles) {
   select_trials<T>(count, tiles, [](const auto &problem, std::size_t n, trial &one) {
+    using problem_type = std::decay_t<decltype(problem)>;
+    using which = std::decay_t<decltype(problem.input.which())>;
+    constexpr bool compares =
+        std::is_same<which, core::by_run<const T *, same_number, true>>::value;
+    static_assert(core::half_tiles<problem_type>::possible != compares,
+                  "items that are chosen one by one must have half tiles");
     using rows = rows_of<Warps>;
-    device on;
-    on.cluster_blocks = 2 * static_cast<unsigned>(problem.over({n}).tiles());
-    scan_by<core::first_of<core::cluster_of_half_tiles<rows>, core::one_tile<rows>,
-                           core::tree_look_back<rows>>>(problem, n, one.schedule, on);
+    if constexpr (compares)
+      scan<Warps>(problem, n, one.schedule);
+    else
+      scan_by<core::first_of<core::cluster_of_half_tiles<rows>>>(problem, n, one.schedule);
   });
 }
 /// By the strategies of one tile a block, `Warps` warps each.

@@ -113,14 +113,14 @@ struct is_set {
   }
 };
 
-/// Twice as wide as T.
+/// Twice as wide as T. Only its size is used.
 template <class T>
 struct two_of {
   T values[2];
 };
 
-/// The items of an iterator as candidates. `Which` is called once for each. `Halves`: a tile has
-/// half as many items, if T has at most 8 bytes.
+/// The items of an iterator as candidates. `Which` is called once for each. `Halves`: tiles are
+/// those of types twice as wide (strategy/half_tiles.cuh).
 template <class Items, class Which, bool Halves = false>
 class selectable {
 public:

@@ -24,11 +24,13 @@ inline namespace LOOKBACK_ABI {
 /// |---|---|
 /// | one tile (16 KB) | one block |
 /// | up to 16 tiles, sm_90 or newer | one cluster: aggregates through shared memory |
-/// | 2 to 16 half tiles of items of 1 or 2 bytes to select, sm_90 or newer | the same |
 /// | as many tiles as fit on the device at once | one wave, a cooperative launch |
 /// | more, where lookback::look_ahead can run | the look-ahead pipeline |
 /// | elements or accumulators from 512 bytes | decoupled look-back with one warp a tile |
 /// | anything else | decoupled look-back over groups of 32 tiles, with dynamic tile ids |
+///
+/// Selections and partitions by a predicate or flags first try tiles of 8 KB, if items, flags and
+/// results have 1 or 2 bytes: one cluster takes 2 to 16 of them.
 ///
 /// - *Temporary memory*: a few words a tile; none for one tile.
 /// - *Beside other kernels*: a cluster and a wave start when all of their blocks fit on the device
