@@ -137,7 +137,7 @@ TEST_CASE("LOOKBACK_LOG: a cluster selects few small items in half tiles") {
 TEST_CASE("LOOKBACK_LOG: whole tiles, where half tiles cannot be") {
   const test::device on = device_with(16, 2, 4, true);
   const std::size_t n = 9000;
-  // The results' type determines the tile; items have 4 bytes.
+  // The wider results alone determine the tile; items have more than 2 bytes.
   CHECK_EQ(log_of_selection<std::uint8_t, std::int32_t>(n, on).find(begin_of_log(n, "cluster,")),
            0);
   CHECK_EQ(log_of_selection<std::uint32_t>(n, on).find(begin_of_log(n, "cluster,")), 0);

@@ -16,8 +16,6 @@
 #include <lookback/core/candidates.cuh>
 #include <lookback/strategy/cluster.cuh>
 
-#include <utility>
-
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
@@ -30,8 +28,8 @@ inline constexpr bool chooses_alone<by_predicate<Predicate, Wanted>> = true;
 template <class Stencil, class Predicate, bool Wanted>
 inline constexpr bool chooses_alone<by_stencil<Stencil, Predicate, Wanted>> = true;
 
-/// The problem in half tiles, if `possible`. They have half as many items unless the results have
-/// a wider type.
+/// The problem in half tiles, if `possible`: if items of 1 or 2 bytes are chosen one by one, and
+/// the type of the results is not so wide that it alone determines the tile.
 template <class Problem>
 struct half_tiles {
   static constexpr bool possible = false;
