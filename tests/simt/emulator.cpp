@@ -181,12 +181,14 @@ struct block_state {
   std::map<const void *, barrier_state> barriers;
   std::vector<bulk_job> jobs;
   std::uint64_t delayed_until = 0;
+  unsigned stores_until_starved = 0; // or 0: is not starved by a store
 };
 
 struct grid_state {
   const kernel *code;
   grid_state *previous;
   std::vector<unsigned> arrivals; // block indices, the next to start last
+  unsigned lags = 0;              // in starve_late: the block that is starved
   std::uint64_t threads, released = 0, finished = 0;
   std::uint64_t cluster_arrived = 0;
   int cluster_parity = 0;
@@ -240,6 +242,10 @@ private:
   void give_back(fiber *one);
   void retire(std::size_t slot);
   bool wake_everyone();
+  /// Wakes everyone unless two looks at what has been stored so far were in vain.
+  bool wake_for_progress() {
+    return (stores != stores_at_wake_ || idle_wakes_ < 2) && wake_everyone();
+  }
   std::string who_waits() const;
   std::string cell_name(const void *address) const;
   static bool runnable(const block_state &block, bool starved_too) {
@@ -299,6 +305,7 @@ machine::machine(const schedule &chosen, const std::vector<kernel> &stream,
     else
       for (std::size_t i = grid->arrivals.size(); i > 1; --i)
         std::swap(grid->arrivals[i - 1], grid->arrivals[random.below(static_cast<unsigned>(i))]);
+    grid->lags = random.below(code.blocks);
     most = std::max(most, code.blocks);
     grids_.push_back(std::move(grid));
   }
@@ -306,6 +313,7 @@ machine::machine(const schedule &chosen, const std::vector<kernel> &stream,
   constexpr std::uint64_t paces[] = {1, 30, 1000};
   step_nanoseconds = paces[random.below(3)];
   slots_ = which == mode::one_slot ? 1 : slots[random.below(3)];
+  if (which == mode::starve_late) slots_ = most, step_nanoseconds = paces[0]; // all take part
   for (const kernel &code : stream)
     slots_ = std::max(slots_, code.cluster ? code.blocks : code.resident);
   if (which == mode::starve_one_block || which == mode::starve_one_thread)
@@ -421,6 +429,8 @@ bool machine::start_block() {
     // Room that threads fill is made here: ThreadSanitizer would see one free what another had.
     block->jobs.reserve(most_jobs);
     if (started_++ == starved_) starve(*block);
+    if (which == mode::starve_late && block->index == grid->lags)
+      block->stores_until_starved = 1 + random.below(4);
     // What came before the launch is ordered before every thread of it; under ThreadSanitizer
     // fibers outlive launches.
     release(&block->grid->began);
@@ -460,6 +470,9 @@ block_state *machine::choose() {
       idle_wakes_ = 0;
       return choose();
     }
+    // Copies go on while a block is starved. A lane that looks at a word twice stalls, also if it
+    // does not wait for that word.
+    if (which == mode::starve_late && (make_copy() || wake_for_progress())) return choose();
     for (const auto &block : resident)
       if (runnable(*block, true)) candidates_.push_back(block.get());
   }
@@ -886,11 +899,13 @@ void before_store(const void *address, source_line) {
 
 void after_store() {
   machine &m = *running;
+  block_state &block = *m.lane->warp->block;
+  if (block.stores_until_starved > 0 && --block.stores_until_starved == 0)
+    for (warp_state &warp : block.warps) warp.starved = full;
   if (m.which == mode::delay_after_publish) {
     const unsigned die = m.random.below(4);
     if (die == 0) return;
-    m.lane->warp->block->delayed_until =
-        die == 1 ? ~std::uint64_t{0} : m.steps + m.random.below(1000);
+    block.delayed_until = die == 1 ? ~std::uint64_t{0} : m.steps + m.random.below(1000);
     m.preempt = true;
     m.suspend();
   } else {
@@ -1130,6 +1145,8 @@ const char *name_of(mode which) {
     return "starve_one_thread";
   case mode::delay_after_publish:
     return "delay_after_publish";
+  case mode::starve_late:
+    return "starve_late";
   }
   return "?";
 }

@@ -33,7 +33,11 @@ enum class mode {
                      // do
   delay_after_publish, // a block that has just stored something waits: for a while, or until no
                        // other can run
+
+  starve_late, // one block of each kernel runs only when no other can, from one of its first stores
+               // on: others know that it takes part, and go as far ahead of it as they may
 };
+/// Trials take turns with the modes before starve_late, which a test asks for.
 inline constexpr int mode_count = 6;
 const char *name_of(mode which);
 

@@ -30,9 +30,8 @@ TEST_CASE("segments by the pipeline") {
                                   test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 2, 2>, 128>>(
       12, 200 * 256);
 }
-/// Few tiles have one before them in their segment, so blocks hardly wait for each other.
 TEST_CASE("segments by the pipeline: mostly of one tile") {
   test::scan_interval_segments_by<test::interval, test::widened<test::interval, 64>,
                                   test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 2, 2>, 128>>(
-      12, 1, test::mostly_one_tile);
+      6, 1, test::mostly_one_tile);
 }

@@ -42,7 +42,7 @@ void for_each_trial(std::uint64_t count, Body body) {
     present &now = present::get();
     now.replay = "LOOKBACK_SIMT_SEED=" + std::to_string(seed) + " " + program_invocation_name +
                  " -tc='" + now.test_case + "'";
-    INFO("replay: ", now.replay, "  (", emulator::name_of(one.schedule.which), ")");
+    INFO("replay: ", now.replay, "  (", std::string(emulator::name_of(one.schedule.which)), ")");
     body(one);
   };
   if (const char *given = std::getenv("LOOKBACK_SIMT_SEED"))

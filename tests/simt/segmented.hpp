@@ -64,7 +64,10 @@ inline std::vector<std::size_t> short_lengths(trial &one, const tree_sizes &size
 }
 
 /// Segments of one tile, with a few of two among them: more tiles than a ring of 128 has words.
+/// Few tiles have one before them in their segment, so blocks hardly wait for each other; and one
+/// of them is starved, so that the others come as far ahead of it as they may.
 inline std::vector<std::size_t> mostly_one_tile(trial &one, const tree_sizes &size, std::size_t) {
+  one.schedule.which = emulator::mode::starve_late;
   std::vector<std::size_t> lengths(320 + one.random() % 64, size.tile);
   for (std::size_t s = one.random() % 8; s < lengths.size(); s += 160) lengths[s] = 2 * size.tile;
   return lengths;
