@@ -34,6 +34,15 @@ lookback::axis some_strips_of_pairs(test::trial &one, const test::tree_sizes &si
   if (!same && one.random() % 2 == 0) lines.output.length = lines.inner + 1;
   return lookback::detail::checked_axis(lines);
 }
+/// Strips of one unit each: so many that blocks fill their rooms again.
+lookback::axis many_strips_of_pairs(test::trial &one, const test::tree_sizes &size, bool) {
+  lookback::axis lines;
+  lines.inner = 16;
+  lines.length = static_cast<std::int64_t>(2 * size.row);
+  lines.outer = 24 + static_cast<std::int64_t>(one.random() % 8);
+  lines.reverse = one.random() % 2 == 0;
+  return lookback::detail::checked_axis(lines);
+}
 /// Three tiles of 16 columns.
 lookback::axis some_tiles_of_a_strip(test::trial &one, const test::tree_sizes &size, bool) {
   lookback::axis lines;
@@ -60,18 +69,24 @@ TEST_CASE("columns: whole strips") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(1, test::some_strips<30000>);
 }
 TEST_CASE("columns: whole strips, partial units") {
-  test::scan_interval_lines<narrow_interval, narrow_interval>(1, test::some_partial_units);
+  test::scan_interval_lines<narrow_interval, narrow_interval>(3, test::some_partial_units);
 }
 TEST_CASE("columns: whole strips, several tiles") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(1, some_tiles_of_a_strip);
 }
 /// Two columns a lane. Maps with an odd factor keep what was before them.
-TEST_CASE("columns: whole strips of 2-byte elements") {
+static void scan_strips_of_pairs(std::uint64_t count, test::choose_lines choose) {
   test::scan_lines<narrow_map, 32, 16>(
-      12, some_strips_of_pairs, compose_maps{}, {3, 5}, {7, 7}, [](test::trial &one, std::size_t) {
+      count, choose, compose_maps{}, {3, 5}, {7, 7}, [](test::trial &one, std::size_t) {
         return narrow_map{static_cast<std::uint8_t>(one.random() | 1),
                           static_cast<std::uint8_t>(one.random())};
       });
+}
+TEST_CASE("columns: whole strips of 2-byte elements") {
+  scan_strips_of_pairs(12, some_strips_of_pairs);
+}
+TEST_CASE("columns: more strips of 2-byte elements than rooms") {
+  scan_strips_of_pairs(4, many_strips_of_pairs);
 }
 /// Random values, so that a mix-up of the two columns shows.
 TEST_CASE("columns: two, as pairs") {
