@@ -51,6 +51,14 @@ lookback::axis some_tiles_of_a_strip(test::trial &one, const test::tree_sizes &s
   lines.reverse = one.random() % 2 == 0;
   return lookback::detail::checked_axis(lines);
 }
+/// Two columns a lane. Maps with an odd factor keep what was before them.
+void scan_strips_of_pairs(std::uint64_t count, test::choose_lines choose) {
+  test::scan_lines<narrow_map, 32, 16>(
+      count, choose, compose_maps{}, {3, 5}, {7, 7}, [](test::trial &one, std::size_t) {
+        return narrow_map{static_cast<std::uint8_t>(one.random() | 1),
+                          static_cast<std::uint8_t>(one.random())};
+      });
+}
 } // namespace
 
 TEST_CASE("rows in registers: short ones") {
@@ -73,14 +81,6 @@ TEST_CASE("columns: whole strips, partial units") {
 }
 TEST_CASE("columns: whole strips, several tiles") {
   test::scan_interval_lines<narrow_interval, narrow_interval>(1, some_tiles_of_a_strip);
-}
-/// Two columns a lane. Maps with an odd factor keep what was before them.
-static void scan_strips_of_pairs(std::uint64_t count, test::choose_lines choose) {
-  test::scan_lines<narrow_map, 32, 16>(
-      count, choose, compose_maps{}, {3, 5}, {7, 7}, [](test::trial &one, std::size_t) {
-        return narrow_map{static_cast<std::uint8_t>(one.random() | 1),
-                          static_cast<std::uint8_t>(one.random())};
-      });
 }
 TEST_CASE("columns: whole strips of 2-byte elements") {
   scan_strips_of_pairs(12, some_strips_of_pairs);
