@@ -216,6 +216,7 @@ public:
   void maybe_yield();
   [[noreturn]] void fail(const std::string &what);
   void thread_body();
+  void starve(block_state &block);
 
   void ask_for(block_state &block, const bulk_job &wanted);
   void count_on(block_state &block, void *address, int arrivals, std::int64_t bytes);
@@ -235,7 +236,6 @@ public:
 private:
   void admit();
   bool start_block();
-  void starve(block_state &block);
   block_state *choose();
   void run_block(block_state &block);
   bool make_copy();
@@ -442,7 +442,7 @@ bool machine::start_block() {
 }
 
 void machine::starve(block_state &block) {
-  if (which == mode::starve_one_block) {
+  if (which != mode::starve_one_thread) {
     for (warp_state &warp : block.warps) warp.starved = full;
     return;
   }
@@ -900,8 +900,7 @@ void before_store(const void *address, source_line) {
 void after_store() {
   machine &m = *running;
   block_state &block = *m.lane->warp->block;
-  if (block.stores_until_starved > 0 && --block.stores_until_starved == 0)
-    for (warp_state &warp : block.warps) warp.starved = full;
+  if (block.stores_until_starved > 0 && --block.stores_until_starved == 0) m.starve(block);
   if (m.which == mode::delay_after_publish) {
     const unsigned die = m.random.below(4);
     if (die == 0) return;
