@@ -508,6 +508,10 @@ mutation("the items of earlier lanes of a row left out"
          VALUE blocked-before "lane_of_row() == 0" "true")
 mutation("aggregates of a group read before they are published"
          VALUE entries-ready "simt::all_of_warp(seen.ready())" "true")
+mutation("aggregates of tiles read beside those of groups before they are published"
+         VALUE first-entries "simt::all_of_warp(seen.ready())" "true")
+mutation("aggregates of groups read beside those of tiles before they are published"
+         VALUE second-entries "simt::all_of_warp(second_seen.ready())" "true")
 mutation("a group published without its last tile"
          REPLACE group-tiles "group_tiles, aggregates" "group_tiles - 1, aggregates")
 mutation("structs that are not aligned taken for aligned ones"

@@ -147,11 +147,12 @@ TEST_CASE("pipeline, one body of code for partial and for unaligned tiles") {
   intervals_anywhere<test::look_ahead_by<3, 2, 2, 4, 1, 1, 2, 1, true>>();
 }
 /// One warp scans a tile and loads it, or several do. Of more than a group of tiles, aggregates of
-/// groups are read.
+/// groups are read: of up to 32 bytes together with those of tiles.
 TEST_CASE("pipeline, structs") {
   structs<test::load_ahead_by<4, 2, 2, 1, 1, 1, 2>, 12>(1, 8);
   structs<test::load_ahead_by<3, 2, 8, 2, 2, 1, 2, 1>, 64>(1, 8);
-  structs<test::load_ahead_by<3, 1, 4, 2, 1, 1, 1, 1>, 64>(32, 36);
+  structs<test::load_ahead_by<3, 1, 4, 2, 1, 1, 1, 1, 1>, 64>(32, 36); // a warp of its own reduces
+  structs<test::load_ahead_by<3, 1, 2, 2, 1, 1, 1, 1>, 24>(32, 36);
   structs<test::load_ahead_by<3, 2, 4, 1, 1, 1, 2, 1>, 44>(1, 8); // a team reduces a tile
 }
 TEST_CASE("the pipeline does not take arrays of structs that are not aligned to 16 bytes") {

@@ -266,7 +266,7 @@ struct mark_ahead_by : look_ahead_by<Stages, 2, Depth, ScanningWarps, 2> {
 };
 /// The same where warps load the items: `Teams` teams of `Warps` warps together.
 template <int Stages, int Depth, int ScanningWarps, int LookAheadWarps, int Warps, int Teams,
-          int ScanningTeams = 1, int GroupWarps = 0>
+          int ScanningTeams = 1, int GroupWarps = 0, int ReducingWarps = 0>
 struct load_ahead_by {
   static constexpr core::look_ahead_tuning value{Stages,
                                                  1,
@@ -284,7 +284,9 @@ struct load_ahead_by {
                                                  false,
                                                  false,
                                                  0,
-                                                 GroupWarps};
+                                                 GroupWarps,
+                                                 0,
+                                                 ReducingWarps};
   static constexpr bool fits = true;
 };
 template <class Tuning>

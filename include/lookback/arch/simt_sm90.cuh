@@ -98,6 +98,22 @@ LOOKBACK_DEVICE cache_policy cache_policy_of(bool leaves_last) {
   return policy;
 }
 
+/// As copy_vector_async() of 16 bytes, from lines with this policy. `shared` comes from
+/// address_of_lane(): if ptxas (CUDA 13.0) knows that a part of the address is the same for all
+/// lanes, it may write an illegal instruction.
+LOOKBACK_DEVICE void copy_vector_async(void *shared, const void *global, cache_policy policy) {
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(
+                   detail::shared_address(shared)),
+               "l"(__cvta_generic_to_global(global)), "l"(policy)
+               : "memory");
+}
+/// The same address in shared memory, as one that may differ from lane to lane. Called by a whole
+/// warp.
+LOOKBACK_DEVICE unsigned char *address_of_lane(unsigned char *shared) {
+  return static_cast<unsigned char *>(
+      __cvta_shared_to_generic(__shfl_sync(~0u, detail::shared_address(shared), lane_index())));
+}
+
 #if LOOKBACK_TARGETS_SM_90
 /// As wait(). Words that other blocks of the cluster have sent are visible afterwards.
 LOOKBACK_DEVICE void wait_for_sent(barrier &b, unsigned parity) {

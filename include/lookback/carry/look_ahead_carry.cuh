@@ -81,6 +81,8 @@ inline constexpr bool has_short_kernels =
 /// in memory), `loading_warps` warps load them: `loading_teams` teams, each of which loads every
 /// `loading_teams`-th tile, items `loads_at_once` a lane at once.
 ///
+/// With `reducing_warps`, scanning warps reduce no tile: these do, as soon as it is copied.
+///
 /// One of `marking_warps` warps finds the first segments of tiles, where adjacent segments are
 /// summed, and the others mark the heads (strategy/marking_warps.cuh).
 struct look_ahead_tuning {
@@ -88,18 +90,20 @@ struct look_ahead_tuning {
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
                                                loads_at_once = 16, scanning_teams = 1;
   bool short_code = false, all_again = false;
-  int apart_stages = 0, group_warps = 0, marking_warps = 0;
+  int apart_stages = 0, group_warps = 0, marking_warps = 0, reducing_warps = 0;
   constexpr int first_group_warp() const { return 2 + look_ahead_warps; }
   constexpr int first_scanning_warp() const { return first_group_warp() + group_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }
   constexpr int loading_team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }
   constexpr int scanning_team_warps() const { return scanning_warps / scanning_teams; }
-  /// Warp 0 copies or loads; the other loading warps come last, or those that mark.
+  /// Warp 0 copies or loads; the other loading warps come behind the scanning ones, or those that
+  /// mark; those that only reduce come last.
   constexpr int first_loading_warp() const { return first_scanning_warp() + scanning_warps; }
   constexpr int first_marking_warp() const { return first_loading_warp(); }
-  constexpr int warps() const {
+  constexpr int first_reducing_warp() const {
     return first_loading_warp() + (in_bulk() ? marking_warps : loading_warps - 1);
   }
+  constexpr int warps() const { return first_reducing_warp() + reducing_warps; }
 };
 
 /// The tiles of one block, b, b + G, b + 2 G, ...: its tile sequence.
@@ -186,8 +190,8 @@ struct ahead_prefixes {
 ///
 /// Tile i is in stage i % stages of the ring. Its prefix overwrites the prefix of tile i - stages,
 /// which must have been scanned: the warp waits for `scanned`. (Aggregates are published in order,
-/// so by then the block has reduced its tiles up to i - 1, each by warps that had scanned their
-/// part of the tile `depth` before it, depth < stages.)
+/// so by then the block has reduced its tiles up to i - 1. Each of them was copied to a stage whose
+/// previous tile had been scanned.)
 ///
 /// `Tiles`: the tiles of the block's sequence, as tiles_of_extent.
 template <class Problem, class Tuning, class Tiles = tiles_of_extent<Problem>>
@@ -317,6 +321,41 @@ private:
     }
     return sum;
   }
+  /// The aggregates of groups that have been read: that of group `first` + l in lane l.
+  struct published_groups {
+    unsigned first, count = 0;
+    uninitialized_array<T, 1> of_lane;
+
+    /// Those of the groups from, from + 1, ... that precede group `end`.
+    LOOKBACK_DEVICE void get(const words &status, unsigned from, unsigned end,
+                             uninitialized_array<T, window> &aggregates,
+                             lane_exchange<T> &exchange) {
+      if (from == end) return;
+      if (count == 0 || from + window > first + simt::warp_threads) {
+        set_range(from, end);
+        wait_for_entries(status, first, static_cast<int>(count), of_lane[0]);
+      }
+      LOOKBACK_UNROLL
+      for (int u = 0; u < window; ++u)
+        construct(aggregates[u],
+                  exchange.from(of_lane[0], static_cast<int>(from - first) + u, true));
+    }
+    /// Reads those of the groups from, from + 1, ... that precede group `end`, at least one, beside
+    /// the aggregates of the `tiles` tiles from `first_tile` on.
+    LOOKBACK_DEVICE void read_beside(const words_from<words> &tile_status, unsigned first_tile,
+                                     int tiles, T &of_tile, const words &status, unsigned from,
+                                     unsigned end) {
+      set_range(from, end);
+      wait_for_entries(tile_status, first_tile, tiles, of_tile, status, first,
+                       static_cast<int>(count), of_lane[0]);
+    }
+
+  private:
+    LOOKBACK_DEVICE void set_range(unsigned from, unsigned end) {
+      first = from;
+      count = end - from < simt::warp_threads ? end - from : simt::warp_threads;
+    }
+  };
   /// left <- G of the tile's group, and within[0] <- T of the tile before, if that is in its group.
   template <class Own, class Operator>
   LOOKBACK_DEVICE void read_groups(const Own &own, bool waits, position at, const T &early_initial,
@@ -325,8 +364,10 @@ private:
     auto before = at;
     before.advance(-1);
     const unsigned group = own.tile / group_tiles;
-    if constexpr (reads_groups<Problem>) reduce_own_group(own, within, op, exchange);
     [[maybe_unused]] published_groups published;
+    if constexpr (reads_groups<Problem>)
+      read_own_group(own, own.goes_on ? own.before / group_tiles : 0, published, within, op,
+                     exchange);
     bool begins = true;
     for (unsigned first = own.goes_on ? own.before / group_tiles : 0;; first += window) {
       uninitialized_array<T, window> aggregates; // (groups)
@@ -351,38 +392,24 @@ private:
       if (group - first < window) break;
     }
   }
+  /// within[0] <- T of the tile before, if it is in the tile's own group. The same round trip reads
+  /// the aggregates of the groups from group `first` on, unless registers would spill.
   template <class Own, class Operator>
-  LOOKBACK_DEVICE void reduce_own_group(const Own &own, uninitialized_array<T, 1> &within,
-                                        Operator &op, lane_exchange<T> &exchange) const {
+  LOOKBACK_DEVICE void read_own_group(const Own &own, unsigned first, published_groups &published,
+                                      uninitialized_array<T, 1> &within, Operator &op,
+                                      lane_exchange<T> &exchange) const {
     const int mine = static_cast<int>(own.tile % group_tiles);
     if (mine == 0) return;
     uninitialized_array<T, 1> aggregates; // of the group's tiles, one a lane
-    wait_for_entries(own.words, own.tile - mine, mine, aggregates[0]);
+    if (sizeof(T) <= 32 && first < own.tile / group_tiles)
+      published.read_beside(own.words, own.tile - mine, mine, aggregates[0],
+                            tiles_.group_aggregates(), first, own.tile / group_tiles);
+    else
+      wait_for_entries(own.words, own.tile - mine, mine, aggregates[0]);
     warp_reduce<1>(
         aggregates, [=](int) { return mine; }, op, exchange);
     construct(within[0], aggregates[0]);
   }
-  /// The aggregates of groups that have been read: that of group `first` + l in lane l.
-  struct published_groups {
-    unsigned first, count = 0;
-    uninitialized_array<T, 1> of_lane;
-
-    /// Those of the groups from, from + 1, ... that precede group `end`.
-    LOOKBACK_DEVICE void get(const words &status, unsigned from, unsigned end,
-                             uninitialized_array<T, window> &aggregates,
-                             lane_exchange<T> &exchange) {
-      if (from == end) return;
-      if (count == 0 || from + window > first + simt::warp_threads) {
-        first = from;
-        count = end - from < simt::warp_threads ? end - from : simt::warp_threads;
-        wait_for_entries(status, first, static_cast<int>(count), of_lane[0]);
-      }
-      LOOKBACK_UNROLL
-      for (int u = 0; u < window; ++u)
-        construct(aggregates[u],
-                  exchange.from(of_lane[0], static_cast<int>(from - first) + u, true));
-    }
-  };
 
   const Problem &problem_;
   const Tiles tiles_;

@@ -39,6 +39,30 @@ LOOKBACK_DEVICE void wait_for_entries(const Status &status, unsigned first, int 
   }
 }
 
+/// The same of two arrays, whose first loads share one round trip.
+template <class T, class Status, class SecondStatus>
+LOOKBACK_DEVICE void wait_for_entries(const Status &status, unsigned first, int count, T &value,
+                                      const SecondStatus &second_status, unsigned second_first,
+                                      int second_count, T &second_value) {
+  const int lane = simt::lane_index();
+  const unsigned entry = first + (lane < count ? lane : count - 1),
+                 second_entry = second_first + (lane < second_count ? lane : second_count - 1);
+  auto seen = status.read(entry);
+  auto second_seen = second_status.read(second_entry);
+  for (simt::spin_bound bound;; simt::back_off()) {
+    if (simt::all_of_warp(seen.ready())) break; // mutant: first-entries
+    bound.count("aggregate", entry);
+    seen = status.read(entry);
+  }
+  for (simt::spin_bound bound;; simt::back_off()) {
+    if (simt::all_of_warp(second_seen.ready())) break; // mutant: second-entries
+    bound.count("aggregate", second_entry);
+    second_seen = second_status.read(second_entry);
+  }
+  construct(value, seen.value());
+  construct(second_value, second_seen.value());
+}
+
 /// Waits for the aggregates of the tiles watched(0), ..., watched(Window - 1) of every lane, of
 /// those that are below `tile`. All first loads are issued before any result is tested, so that
 /// they share one round trip. For that, none is conditional: lanes without a tile read the last

@@ -13,7 +13,8 @@
 //                       loading warps, which copy tiles before sm_90, copy structs, or read items
 //                       that are not bytes in memory
 //   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready;
-//                       teams of them take turns with the tiles
+//                       teams of them take turns with the tiles; of large structs, a reducing warp
+//                       reduces every tile
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
 //   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
 //                       prefix; they take turns
@@ -206,7 +207,8 @@ class look_ahead_scan {
   static constexpr int apart_stages = tuning.apart_stages;
   static constexpr bool splits = apart_stages > 0;
   static constexpr int first_loading_warp = tuning.first_loading_warp(),
-                       first_marking_warp = tuning.first_marking_warp();
+                       first_marking_warp = tuning.first_marking_warp(),
+                       first_reducing_warp = tuning.first_reducing_warp();
   static constexpr int loading_teams = tuning.loading_teams,
                        loading_warps = tuning.loading_team_warps(); // of a team
   // 16-byte integers are summed as blocked items: one aggregate a lane and one a warp, instead of
@@ -217,6 +219,7 @@ class look_ahead_scan {
   static constexpr bool stores_vectors_if_aligned = adds_by_key<Problem>;
   // A lane scans consecutive structs.
   static constexpr bool structs = blocks_structs<Problem>::value;
+  static constexpr bool reduces_apart = tuning.reducing_warps > 0;
   static constexpr int kept = blocked ? 1 : rows,
                        aggregates_a_tile = blocked ? scanning_warps : shape::tile_rows;
   // V of a warp's rows, between the two passes over a tile. Those of structs are computed in the
@@ -233,6 +236,9 @@ class look_ahead_scan {
   static_assert(!structs || scanning_warps == blocks_structs<Problem>::warps,
                 "a team must have as many warps as scan a tile of structs");
   static_assert(!structs || !in_bulk, "structs come from loading warps");
+  static_assert(!reduces_apart ||
+                    (structs && storage::reducing_warps == 1 && tuning.reducing_warps <= stages),
+                "only tiles of structs that one warp reduces have reducing warps");
   static_assert(tuning.group_warps == (reads_groups<Problem> ? 1 : 0),
                 "aggregates of groups that are read must be published, by one warp");
   static_assert(!splits || (in_bulk && array_apart<Problem> != no_array && apart_stages < stages &&
@@ -281,7 +287,9 @@ public:
   }
   LOOKBACK_DEVICE void run(copying<stages> next) {
     const int warp = simt::warp_index();
-    if (warp == 0 || (!in_bulk && warp >= first_loading_warp)) {
+    if (reduces_apart && warp >= first_reducing_warp) {
+      if constexpr (reduces_apart) reduce_every(warp - first_reducing_warp);
+    } else if (warp == 0 || (!in_bulk && warp >= first_loading_warp)) {
       if constexpr (in_bulk)
         copy(next, sequence_.count());
       else
@@ -298,7 +306,10 @@ public:
     } else if (marks_heads<Problem> && warp >= first_marking_warp) {
       if constexpr (marks_heads<Problem>) marking().run();
     } else {
-      reduce_and_scan();
+      if constexpr (reduces_apart)
+        scan_reduced(scanning_team());
+      else
+        reduce_and_scan();
     }
   }
 
@@ -362,11 +373,31 @@ private:
     ring_position<stages> at;
     at.advance(team);
     for (int i = team; i < sequence_.count(); i += loading_teams, at.advance(loading_teams)) {
-      const unsigned tile = sequence_.tile(i);
       if (i >= stages) simt::wait(shared_.scanned[at.stage], at.phase ^ 1); // mutant: load-ring
-      source_.template load<tuning.loads_at_once>(shared_.tiles[at.stage], tile, valid_of(tile),
-                                                  share, shared_.copied[at.stage]);
+      if constexpr (structs)
+        load_structs(i, at, share);
+      else
+        load_items(i, at, share);
     }
+  }
+  LOOKBACK_DEVICE void load_items(int i, ring_position<stages> at, int share) {
+    const unsigned tile = sequence_.tile(i);
+    source_.template load<tuning.loads_at_once>(shared_.tiles[at.stage], tile, valid_of(tile),
+                                                share, shared_.copied[at.stage]);
+  }
+  /// In a long sequence, at most `in_flight` copies are in flight, and their lines are the last to
+  /// leave the L2 cache. (H200, 1 GiB of structs of 12, 24, 32 bytes, share of a copy's speed: .95,
+  /// .87, .89; with such lines .97, .88, .91; with the limit as well .98, .89, .91.)
+  LOOKBACK_DEVICE void load_structs(int i, ring_position<stages> at, int share) {
+    const bool is_long = !sequence_is_short();
+    const unsigned tile = sequence_.tile(i);
+    if (is_long && i >= tuning.in_flight) {
+      auto before = at;
+      before.advance(-tuning.in_flight);
+      simt::wait(shared_.copied[before.stage], before.phase);
+    }
+    source_.load(shared_.tiles[at.stage], tile, valid_of(tile), share, shared_.copied[at.stage],
+                 simt::cache_policy_of(is_long));
   }
 
   /// Scans the aggregates of rows, or of the warps' blocked items. The prefixes stay in the block;
@@ -399,6 +430,28 @@ private:
   LOOKBACK_DEVICE int full_tiles() const {
     const int count = sequence_.count();
     return valid_of(sequence_.tile(count - 1)).fill_tile() ? count : count - 1;
+  }
+  /// Reduces tiles turn, turn + reducing_warps, ... of the sequence, as reducing warp `turn`.
+  LOOKBACK_DEVICE void reduce_every(int turn) {
+    const int full = full_tiles();
+    ring_position<stages> at;
+    at.advance(turn);
+    kept_vectors none;
+    int i = turn;
+    for (; i < full; i += tuning.reducing_warps, at.advance(tuning.reducing_warps))
+      reduce<true, true>({}, i, at, none);
+    if (i < sequence_.count()) reduce<false, true>({}, i, at, none);
+  }
+  /// Scans the tiles of the team, which reducing warps reduce.
+  LOOKBACK_DEVICE void scan_reduced(int team) {
+    const int full = full_tiles();
+    ring_position<stages> at;
+    at.advance(team);
+    kept_vectors none;
+    int i = team;
+    for (; i < full; i += scanning_teams, at.advance(scanning_teams))
+      scan<true, true>({}, i, at, none);
+    if (i < sequence_.count()) scan<false, true>({}, i, at, none);
   }
   /// Reduces and scans the full tiles of the team, then the partial tile if the block has one and
   /// it is the team's turn.
@@ -496,7 +549,8 @@ private:
       // If one warp reduces a tile, those of the team take turns.
       constexpr int all = blocks_structs<Problem>::reducing_warps;
       const int warp = all > 1 ? scanning_warp() : 0;
-      if (all == 1 && i / scanning_teams % scanning_warps != scanning_warp()) return;
+      if (all == 1 && !reduces_apart && i / scanning_teams % scanning_warps != scanning_warp())
+        return;
       const unsigned tile = sequence_.tile(i);
       row_reduction<Problem, Full>(shared_.tiles[at.stage], valid_of(tile).of_tile, warp)
           .run(shared_.row_aggregates[at.stage], op_);

@@ -141,21 +141,29 @@ public:
   }
 
 #if LOOKBACK_TARGETS_SM_80
+  /// Whether copies leave their lines in the L2 cache as those of `policy`. For structs of 64 bytes
+  /// this is slower (H200, 1 GiB: 652 us instead of 643).
+  static constexpr bool has_policy = sizeof(T) <= 32;
+
   /// Starts the copies of warp `share` of `Warps`. When they are complete, every lane of these
   /// warps has arrived at `copied`.
-  template <int>
   LOOKBACK_DEVICE void load(unsigned char *stage, unsigned tile, const valid_items<shape> &valid,
-                            int share, simt::barrier &copied) const {
+                            int share, simt::barrier &copied,
+                            [[maybe_unused]] simt::cache_policy policy) const {
     const auto *const from = reinterpret_cast<const unsigned char *>(
         input_ + static_cast<std::ptrdiff_t>(tile) * shape::tile_elements);
     const int lane = simt::lane_index();
     if (LOOKBACK_LIKELY(valid.fill_tile())) {
-      const steps_from place(stage, 0);
+      const steps_from place(has_policy ? simt::address_of_lane(stage) : stage, 0);
       LOOKBACK_UNROLL
-      for (int k = 0; k < steps; k += Warps)
-        if (steps % Warps == 0 || k + share < steps)
-          simt::copy_vector_async(place(k + share),
-                                  from + ((k + share) * simt::warp_threads + lane) * granule);
+      for (int k = 0; k < steps; k += Warps) {
+        if (steps % Warps != 0 && k + share >= steps) continue;
+        const auto *const granules = from + ((k + share) * simt::warp_threads + lane) * granule;
+        if constexpr (has_policy)
+          simt::copy_vector_async(place(k + share), granules, policy);
+        else
+          simt::copy_vector_async(place(k + share), granules);
+      }
       simt::arrive_when_copied(copied); // mutant: struct-copies
     } else {
       const int words = valid.of_tile * static_cast<int>(sizeof(T)) / 4;

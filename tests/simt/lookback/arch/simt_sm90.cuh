@@ -52,6 +52,10 @@ inline void wait_for_sent(barrier &b, unsigned parity, EMULATOR_CALLER) {
 }
 using cache_policy = std::uint64_t;
 inline cache_policy cache_policy_of(bool) { return 0; }
+inline void copy_vector_async(void *shared, const void *global, cache_policy) {
+  copy_vector_async(shared, global);
+}
+inline unsigned char *address_of_lane(unsigned char *shared) { return shared; }
 inline void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b, cache_policy,
                       EMULATOR_CALLER) {
   emulator::bulk_copy(shared, global, bytes, detail::touched(b), where);
