@@ -109,8 +109,9 @@ LOOKBACK_DEVICE void copy_vector_async(void *shared, const void *global, cache_p
 }
 /// The same address in shared memory, as one that may differ from lane to lane. Called by a whole
 /// warp.
-LOOKBACK_DEVICE unsigned char *address_of_lane(unsigned char *shared) {
-  return static_cast<unsigned char *>(
+template <class Byte>
+LOOKBACK_DEVICE Byte *address_of_lane(Byte *shared) {
+  return static_cast<Byte *>(
       __cvta_shared_to_generic(__shfl_sync(~0u, detail::shared_address(shared), lane_index())));
 }
 

@@ -55,7 +55,10 @@ inline cache_policy cache_policy_of(bool) { return 0; }
 inline void copy_vector_async(void *shared, const void *global, cache_policy) {
   copy_vector_async(shared, global);
 }
-inline unsigned char *address_of_lane(unsigned char *shared) { return shared; }
+template <class Byte>
+inline Byte *address_of_lane(Byte *shared) {
+  return shared;
+}
 inline void bulk_copy(void *shared, const void *global, unsigned bytes, barrier &b, cache_policy,
                       EMULATOR_CALLER) {
   emulator::bulk_copy(shared, global, bytes, detail::touched(b), where);
