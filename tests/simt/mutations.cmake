@@ -509,9 +509,9 @@ mutation("the items of earlier lanes of a row left out"
 mutation("aggregates of a group read before they are published"
          VALUE entries-ready "simt::all_of_warp(seen.ready())" "true")
 mutation("aggregates of tiles read beside those of groups before they are published"
-         VALUE first-entries "simt::all_of_warp(seen.ready())" "true")
+         DELETE first-entries)
 mutation("aggregates of groups read beside those of tiles before they are published"
-         VALUE second-entries "simt::all_of_warp(second_seen.ready())" "true")
+         DELETE second-entries)
 mutation("a group published without its last tile"
          REPLACE group-tiles "group_tiles, aggregates" "group_tiles - 1, aggregates")
 mutation("structs that are not aligned taken for aligned ones"

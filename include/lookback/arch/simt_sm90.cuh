@@ -100,7 +100,7 @@ LOOKBACK_DEVICE cache_policy cache_policy_of(bool leaves_last) {
 
 /// As copy_vector_async() of 16 bytes, from lines with this policy. `shared` comes from
 /// address_of_lane(): if ptxas (CUDA 13.0) knows that a part of the address is the same for all
-/// lanes, it may write an illegal instruction.
+/// lanes, it may emit an instruction that the device refuses.
 LOOKBACK_DEVICE void copy_vector_async(void *shared, const void *global, cache_policy policy) {
   asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(
                    detail::shared_address(shared)),

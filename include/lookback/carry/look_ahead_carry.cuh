@@ -35,7 +35,8 @@ struct can_look_ahead {
 /// Whether look-ahead warps read the aggregates of groups instead of those of all tiles. A warp of
 /// the block that has a group's last tile publishes the group's aggregate. For structs of more than
 /// 16 bytes: an aggregate takes three words or more, and polls of these delay all other memory
-/// accesses. For 12 bytes, two words, the second round trip costs more than it saves.
+/// accesses. For 12 bytes, two words, the second round trip cost more than it saved. (Now that both
+/// share one, see read_own_group, this has not been measured again.)
 template <class Problem>
 inline constexpr bool reads_groups = blocks_structs<Problem>::value &&
                                      sizeof(typename Problem::accumulator) > 16;
@@ -57,10 +58,11 @@ inline constexpr bool has_short_kernels =
 /// most `short_column` tiles.
 ///
 ///   short   The first prefixes dominate the time. They are ready sooner with all look-ahead warps
-///           at work, and with at most `short_in_flight` copies ahead of them. Lines of the
-///           input are the first to leave the L2 cache.
+///           at work, and with at most `short_in_flight` copies ahead of them (of structs, any
+///           number). Lines of the input are the first to leave the L2 cache.
 ///   long    Only `long_column_warps` look-ahead warps work, since all of them poll. Lines of the
-///           input are the last to leave the L2 cache.
+///           input are the last to leave the L2 cache (struct_tile::has_policy: not of all
+///           structs).
 ///
 /// A look-ahead warp reads the tiles of `window` groups at once: of all groups since the block's
 /// previous tile. If it reads the aggregates of groups (reads_groups), it has all of these at once,
@@ -81,7 +83,8 @@ inline constexpr bool has_short_kernels =
 /// in memory), `loading_warps` warps load them: `loading_teams` teams, each of which loads every
 /// `loading_teams`-th tile, items `loads_at_once` a lane at once.
 ///
-/// With `reducing_warps`, scanning warps reduce no tile: these do, as soon as it is copied.
+/// With `warps_that_reduce`, these reduce the tiles instead of the scanning warps, as soon as they
+/// are copied; `depth` then means nothing.
 ///
 /// One of `marking_warps` warps finds the first segments of tiles, where adjacent segments are
 /// summed, and the others mark the heads (strategy/marking_warps.cuh).
@@ -90,7 +93,7 @@ struct look_ahead_tuning {
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
                                                loads_at_once = 16, scanning_teams = 1;
   bool short_code = false, all_again = false;
-  int apart_stages = 0, group_warps = 0, marking_warps = 0, reducing_warps = 0;
+  int apart_stages = 0, group_warps = 0, marking_warps = 0, warps_that_reduce = 0;
   constexpr int first_group_warp() const { return 2 + look_ahead_warps; }
   constexpr int first_scanning_warp() const { return first_group_warp() + group_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }
@@ -103,7 +106,7 @@ struct look_ahead_tuning {
   constexpr int first_reducing_warp() const {
     return first_loading_warp() + (in_bulk() ? marking_warps : loading_warps - 1);
   }
-  constexpr int warps() const { return first_reducing_warp() + reducing_warps; }
+  constexpr int warps() const { return first_reducing_warp() + warps_that_reduce; }
 };
 
 /// The tiles of one block, b, b + G, b + 2 G, ...: its tile sequence.
@@ -191,7 +194,8 @@ struct ahead_prefixes {
 /// Tile i is in stage i % stages of the ring. Its prefix overwrites the prefix of tile i - stages,
 /// which must have been scanned: the warp waits for `scanned`. (Aggregates are published in order,
 /// so by then the block has reduced its tiles up to i - 1. Each of them was copied to a stage whose
-/// previous tile had been scanned.)
+/// previous tile had been scanned; so tile i - 2 stages has been, and the parity is not that of an
+/// earlier phase.)
 ///
 /// `Tiles`: the tiles of the block's sequence, as tiles_of_extent.
 template <class Problem, class Tuning, class Tiles = tiles_of_extent<Problem>>

@@ -39,7 +39,18 @@ LOOKBACK_DEVICE void wait_for_entries(const Status &status, unsigned first, int 
   }
 }
 
-/// The same of two arrays, whose first loads share one round trip.
+/// Reads entry `entry` of each lane again until all of them are ready. `seen` is the first reading.
+template <class Status>
+LOOKBACK_DEVICE void wait_until_ready(const Status &status, unsigned entry,
+                                      typename Status::reading &seen) {
+  for (simt::spin_bound bound; !simt::all_of_warp(seen.ready());) {
+    bound.count("aggregate", entry);
+    simt::back_off();
+    seen = status.read(entry);
+  }
+}
+
+/// As wait_for_entries(), of two arrays, whose first loads share one round trip.
 template <class T, class Status, class SecondStatus>
 LOOKBACK_DEVICE void wait_for_entries(const Status &status, unsigned first, int count, T &value,
                                       const SecondStatus &second_status, unsigned second_first,
@@ -49,16 +60,8 @@ LOOKBACK_DEVICE void wait_for_entries(const Status &status, unsigned first, int 
                  second_entry = second_first + (lane < second_count ? lane : second_count - 1);
   auto seen = status.read(entry);
   auto second_seen = second_status.read(second_entry);
-  for (simt::spin_bound bound;; simt::back_off()) {
-    if (simt::all_of_warp(seen.ready())) break; // mutant: first-entries
-    bound.count("aggregate", entry);
-    seen = status.read(entry);
-  }
-  for (simt::spin_bound bound;; simt::back_off()) {
-    if (simt::all_of_warp(second_seen.ready())) break; // mutant: second-entries
-    bound.count("aggregate", second_entry);
-    second_seen = second_status.read(second_entry);
-  }
+  wait_until_ready(status, entry, seen);                      // mutant: first-entries
+  wait_until_ready(second_status, second_entry, second_seen); // mutant: second-entries
   construct(value, seen.value());
   construct(second_value, second_seen.value());
 }

@@ -391,13 +391,13 @@ struct tuned_on_h200 {
     static constexpr bool third =
         structs ? team_of_structs < 4 || sizeof(T) > 32 : !few && (swift || blocked);
     // 1 GiB of structs of 64 bytes (H200, share of a copy's speed): .79; with a reducing warp, or
-    // with a fourth look-ahead warp, .78; with both .80.
-    static constexpr int reducing_warps =
+    // with a fourth look-ahead warp, .78; with both .80, exclusive .83 (40 to 56: not compared).
+    static constexpr int warps_that_reduce =
         structs && sizeof(T) > 32 && blocks_structs<Problem>::reducing_warps == 1 ? 1 : 0;
-    static constexpr int look_ahead_warps = reducing_warps > 0                              ? 4
+    static constexpr int look_ahead_warps = warps_that_reduce > 0                           ? 4
                                             : third || (!few && !structs && sizeof(T) <= 4) ? 3
                                                                                             : 2;
-    static constexpr int long_column_warps = reducing_warps > 0 ? 4 : third ? 3 : 2;
+    static constexpr int long_column_warps = warps_that_reduce > 0 ? 4 : third ? 3 : 2;
     // For few structs of 12 bytes, the look-back is faster (H200, share of a copy's speed):
     //               2^20   2^22   2^24   2^26
     //   look-back    .62    .64    .70    .72
@@ -453,7 +453,7 @@ struct tuned_on_h200 {
                                              splits ? apart_stages : 0,
                                              reads_groups<Problem> ? 1 : 0,
                                              marking ? 4 : 0,
-                                             reducing_warps};
+                                             warps_that_reduce};
   };
 
   /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements: in segments of

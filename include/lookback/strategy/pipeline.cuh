@@ -13,8 +13,8 @@
 //                       loading warps, which copy tiles before sm_90, copy structs, or read items
 //                       that are not bytes in memory
 //   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready;
-//                       teams of them take turns with the tiles; of large structs, a reducing warp
-//                       reduces every tile
+//                       teams of them take turns with the tiles
+//   reducing warp       of some structs of more than 32 bytes: reduces tiles instead
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
 //   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
 //                       prefix; they take turns
@@ -219,7 +219,7 @@ class look_ahead_scan {
   static constexpr bool stores_vectors_if_aligned = adds_by_key<Problem>;
   // A lane scans consecutive structs.
   static constexpr bool structs = blocks_structs<Problem>::value;
-  static constexpr bool reduces_apart = tuning.reducing_warps > 0;
+  static constexpr bool reduces_apart = tuning.warps_that_reduce > 0;
   static constexpr int kept = blocked ? 1 : rows,
                        aggregates_a_tile = blocked ? scanning_warps : shape::tile_rows;
   // V of a warp's rows, between the two passes over a tile. Those of structs are computed in the
@@ -235,9 +235,11 @@ class look_ahead_scan {
                 "all scanning warps must have the same number of rows");
   static_assert(!structs || scanning_warps == blocks_structs<Problem>::warps,
                 "a team must have as many warps as scan a tile of structs");
-  static_assert(!structs || !in_bulk, "structs come from loading warps");
+  static_assert(!structs || (!in_bulk && loading_teams == 1), "one team loads structs");
+  static_assert(!structs || (tuning.in_flight > 0 && tuning.in_flight <= stages),
+                "copies in flight are in different stages");
   static_assert(!reduces_apart ||
-                    (structs && storage::reducing_warps == 1 && tuning.reducing_warps <= stages),
+                    (structs && storage::reducing_warps == 1 && tuning.warps_that_reduce <= stages),
                 "only tiles of structs that one warp reduces have reducing warps");
   static_assert(tuning.group_warps == (reads_groups<Problem> ? 1 : 0),
                 "aggregates of groups that are read must be published, by one warp");
@@ -385,9 +387,10 @@ private:
     source_.template load<tuning.loads_at_once>(shared_.tiles[at.stage], tile, valid_of(tile),
                                                 share, shared_.copied[at.stage]);
   }
-  /// In a long sequence, at most `in_flight` copies are in flight, and their lines are the last to
-  /// leave the L2 cache. (H200, 1 GiB of structs of 12, 24, 32 bytes, share of a copy's speed: .95,
-  /// .87, .89; with such lines .97, .88, .91; with the limit as well .98, .89, .91.)
+  /// In a long sequence, at most `in_flight` tiles are on their way, and their lines leave the L2
+  /// cache last (struct_tile::has_policy). A short one has no limit. (H200, 0.4 to 0.8 GB, structs
+  /// of 12, 24, 32 bytes, share of a copy's speed: with neither .95, .87, .89; with the policy .97,
+  /// .88, .91; with both .98, .89, .91.)
   LOOKBACK_DEVICE void load_structs(int i, ring_position<stages> at, int share) {
     const bool is_long = !sequence_is_short();
     const unsigned tile = sequence_.tile(i);
@@ -431,14 +434,14 @@ private:
     const int count = sequence_.count();
     return valid_of(sequence_.tile(count - 1)).fill_tile() ? count : count - 1;
   }
-  /// Reduces tiles turn, turn + reducing_warps, ... of the sequence, as reducing warp `turn`.
+  /// Reduces tiles turn, turn + warps_that_reduce, ... of the sequence, as reducing warp `turn`.
   LOOKBACK_DEVICE void reduce_every(int turn) {
     const int full = full_tiles();
     ring_position<stages> at;
     at.advance(turn);
     kept_vectors none;
     int i = turn;
-    for (; i < full; i += tuning.reducing_warps, at.advance(tuning.reducing_warps))
+    for (; i < full; i += tuning.warps_that_reduce, at.advance(tuning.warps_that_reduce))
       reduce<true, true>({}, i, at, none);
     if (i < sequence_.count()) reduce<false, true>({}, i, at, none);
   }
@@ -546,7 +549,7 @@ private:
       construct(aggregates[scanning_warp()], vectors[0]); // mutant: warp-aggregate
       simt::arrive(shared_.reduced[at.stage]);            // mutant: warp-arrive
     } else if constexpr (structs) {
-      // If one warp reduces a tile, those of the team take turns.
+      // If one warp reduces a tile, those of the team take turns, or it is a reducing warp.
       constexpr int all = blocks_structs<Problem>::reducing_warps;
       const int warp = all > 1 ? scanning_warp() : 0;
       if (all == 1 && !reduces_apart && i / scanning_teams % scanning_warps != scanning_warp())

@@ -141,8 +141,8 @@ public:
   }
 
 #if LOOKBACK_TARGETS_SM_80
-  /// Whether copies leave their lines in the L2 cache as those of `policy`. For structs of 64 bytes
-  /// this is slower (H200, 1 GiB: 652 us instead of 643).
+  /// Whether copies use `policy` for the lines that they read. For structs of 64 bytes this is
+  /// slower (H200, 1 GiB: 652 us instead of 643); those of 36 to 56 have not been measured.
   static constexpr bool has_policy = sizeof(T) <= 32;
 
   /// Starts the copies of warp `share` of `Warps`. When they are complete, every lane of these
