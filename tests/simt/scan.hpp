@@ -269,7 +269,7 @@ template <int Stages, int Depth, int ScanningWarps, int LookAheadWarps, int Warp
           int ScanningTeams = 1, int GroupWarps = 0, int ReducingWarps = 0>
 struct load_ahead_by {
   static constexpr core::look_ahead_tuning value{Stages,
-                                                 1,
+                                                 2,
                                                  1,
                                                  Depth,
                                                  ScanningWarps,
