@@ -50,9 +50,10 @@ placed_segments<Begin, End> placed(const std::vector<std::int64_t> &lengths, Ran
 /// All results, and what is around them, are the bytes that lookback::host writes.
 template <class T, class Begin = std::int32_t, class End = std::int32_t, class Make, class Operator>
 void check(const char *name, const std::vector<std::int64_t> &lengths, Make make_value, Operator op,
-           T init) {
+           T init, bool adjacent = false) {
   TEST_RANDOM(random);
-  const auto at = placed<Begin, End>(lengths, random, random() % 2 == 0, random() % 3);
+  const bool shuffled = !adjacent && random() % 2 == 0;
+  const auto at = placed<Begin, End>(lengths, random, shuffled, adjacent ? 0 : random() % 3);
   INFO(doctest::String(name), ", segments ", lengths.size(), ", elements ", at.room);
   std::vector<T> in;
   for (std::int64_t i = 0; i < at.room; ++i) in.push_back(make_value(random));
@@ -109,6 +110,19 @@ TEST_CASE("segments: long ones of doubles") {
       "double", test::mostly_long(sizeof(double), random),
       [](auto &values) { return static_cast<double>(values() % 4096) / 37; }, lookback::plus{},
       0.3);
+}
+
+TEST_CASE("segments: long ones among more than a million short ones") {
+  TEST_RANDOM(random);
+  const bool adjacent = true;
+  check<float>(
+      "float", test::long_among_a_million(sizeof(float), random),
+      [](auto &values) { return static_cast<float>(values() % 4096) / 37; }, lookback::plus{}, 0.3f,
+      adjacent);
+  check<double>(
+      "double", test::long_among_a_million(sizeof(double), random),
+      [](auto &values) { return static_cast<double>(values() % 4096) / 37; }, lookback::plus{}, 0.3,
+      adjacent);
 }
 
 TEST_CASE("segments: sums of integers; offsets of 64 bits and of 32 without a sign") {

@@ -625,6 +625,8 @@ mutation("batches of segments without the last" VALUE segments-entries "batches 
 mutation("the last of the actual segments not known"
          VALUE segments-read "number.items" "number.items - (number.items > 0)")
 
+mutation("a tile taken for the first of its segment"
+         VALUE tile-place "turn], tile" "turn], all.latest[turn].first_tile")
 mutation("a tile copied before its segment is found" DELETE segment-known)
 mutation("the segment of a tile overwritten before the tile is scanned" DELETE segment-slot)
 mutation("the latest segment read before it is found" DELETE segment-latest)

@@ -186,7 +186,7 @@ struct rows_of {
   using segment_pipeline = pipeline<Problem>;
   template <class>
   static constexpr bool segments_ahead = false;
-  static constexpr unsigned segment_tiles_ahead = 0;
+  static constexpr unsigned segment_tiles_ahead = 0, segment_tiles_in_all = 0;
   template <class Problem>
   using one_tile = tiles<Problem>;
   template <class Problem>

@@ -101,11 +101,18 @@ struct segment_rows : rows_of<1> {
   template <int>
   using at = segment_rows;
   template <class>
-  using segment_pipeline = Tuning;
+  struct segment_pipeline : Tuning {
+    static constexpr core::look_ahead_tuning kept() {
+      core::look_ahead_tuning tuning = Tuning::value;
+      tuning.keeps_lines = true;
+      return tuning;
+    }
+    static constexpr core::look_ahead_tuning value = kept();
+  };
   template <class>
   static constexpr bool segments_ahead = true;
-  static constexpr unsigned segment_tiles_ahead = Tiles;
-  static constexpr std::int64_t segments_at_most = 2000;
+  static constexpr unsigned segment_tiles_ahead = Tiles, segment_tiles_in_all = 8;
+  static constexpr bool may_go_ahead(std::int64_t segments) { return segments <= 2000; }
 };
 template <class Tuning, unsigned Ring, unsigned Tiles = 0>
 struct by_pipeline_of {

@@ -86,6 +86,9 @@ inline constexpr bool has_short_kernels =
 /// With `warps_that_reduce`, these reduce the tiles instead of the scanning warps, as soon as they
 /// are copied; `depth` then means nothing.
 ///
+/// With `keeps_lines`, a tile's bytes keep their address modulo 128 in shared memory: segments may
+/// begin anywhere in a line, and lines are copied to lines.
+///
 /// One of `marking_warps` warps finds the first segments of tiles, where adjacent segments are
 /// summed, and the others mark the heads (strategy/marking_warps.cuh).
 struct look_ahead_tuning {
@@ -94,6 +97,7 @@ struct look_ahead_tuning {
                                                loads_at_once = 16, scanning_teams = 1;
   bool short_code = false, all_again = false;
   int apart_stages = 0, group_warps = 0, marking_warps = 0, warps_that_reduce = 0;
+  bool keeps_lines = false;
   constexpr int first_group_warp() const { return 2 + look_ahead_warps; }
   constexpr int first_scanning_warp() const { return first_group_warp() + group_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }

@@ -122,7 +122,7 @@ private:
       constexpr std::uint64_t most = std::min<std::uint64_t>(
           participants_at_most,
           words::blocks_at_most(block::template of<row>::tuning::value.depth));
-      if (most == 0 || segments.count() > row::segments_at_most ||
+      if (most == 0 || !row::may_go_ahead(segments.count()) ||
           !launch.template can_run<block>(kernel))
         return false;
       const std::uint64_t tag = launch.tag();

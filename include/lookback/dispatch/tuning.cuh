@@ -477,20 +477,22 @@ struct tuned_on_h200 {
   /// slower (bf16, 16 rows of 4194304: .75 by the look-back, .59 where blocks poll status words).
   template <class Problem>
   struct segment_pipeline : pipeline<Problem> {
-    static constexpr look_ahead_tuning with_fewer_warps() {
+    static constexpr look_ahead_tuning kept() {
       look_ahead_tuning tuning = pipeline<Problem>::value;
-      if (sizeof(typename Problem::accumulator) == 8) tuning.scanning_warps = 8;
+      tuning.keeps_lines = true;
       return tuning;
     }
-    static constexpr look_ahead_tuning value = with_fewer_warps();
+    static constexpr look_ahead_tuning value = kept();
   };
   template <class Problem>
   static constexpr bool segments_ahead = Bulk &&has_pipelines &&
                                          sizeof(typename Problem::item) >= 4 &&
                                          sizeof(typename Problem::accumulator) >= 4 &&
                                          sizeof(typename Problem::accumulator) <= 8;
-  static constexpr unsigned segment_tiles_ahead = 8;
-  static constexpr std::int64_t segments_at_most = 65536;
+  static constexpr unsigned segment_tiles_ahead = 8, segment_tiles_in_all = 2048;
+  static constexpr bool may_go_ahead(std::int64_t segments) {
+    return segments <= 1 << 16 || segments >= 1 << 20;
+  }
 };
 
 using h200 = tuned_on_h200<227, true>;

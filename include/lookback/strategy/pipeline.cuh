@@ -51,15 +51,16 @@ namespace detail {
 
 /// A tile in a stage: as bytes, which bulk copies fetch or a team of `Warps` warps copies, or as
 /// items, which a team of warps loads.
-template <class Problem, int Warps, bool Splits>
+template <class Problem, int Warps, bool Splits, bool KeepsLines = false>
 using ahead_source = std::conditional_t<
     blocks_structs<Problem>::value, struct_tile<Problem, Warps>,
-    std::conditional_t<can_stage<Problem>,
-                       staged_tile<Problem, Warps, true, Splits ? array_apart<Problem> : no_array>,
-                       item_tile<Problem, Warps>>>;
+    std::conditional_t<
+        can_stage<Problem>,
+        staged_tile<Problem, Warps, true, Splits ? array_apart<Problem> : no_array, KeepsLines>,
+        item_tile<Problem, Warps>>>;
 template <class Problem, class Tuning>
-using look_ahead_source =
-    ahead_source<Problem, Tuning::value.loading_team_warps(), (Tuning::value.apart_stages > 0)>;
+using look_ahead_source = ahead_source<Problem, Tuning::value.loading_team_warps(),
+                                       (Tuning::value.apart_stages > 0), Tuning::value.keeps_lines>;
 
 /// The ring of stages, and that of the arrays apart, if there are any.
 template <class Source, int Stages, int ApartStages>

@@ -20,13 +20,30 @@ namespace detail {
 /// Warps of a block that find the segments of tiles. (One search takes longer than a tile.)
 inline constexpr int finding_warps = 2;
 
-/// The segments of tiles, in a ring twice as long as that of the stages: the place of tile i is
+/// A tile: where its items and results are, and how many there are. Scanning warps read this twice
+/// a tile, for two rows each time, so the finding warp has computed what they need.
+struct found_tile {
+  std::int64_t begin, result_begin;
+  int valid;
+
+  template <class Shape>
+  LOOKBACK_DEVICE static found_tile of(const found_segment &segment, unsigned tile) {
+    const std::int64_t before =
+        static_cast<std::int64_t>(tile - segment.first_tile) * Shape::tile_elements;
+    const std::int64_t left = segment.items - before;
+    return {segment.begin + before, segment.result_begin + before,
+            left < Shape::tile_elements ? static_cast<int>(left) : Shape::tile_elements};
+  }
+};
+
+/// Tiles and their segments, in a ring twice as long as that of the stages: the place of tile i is
 /// used again for tile i + 2 stages, after tile i + stages has been copied, and so after tile i has
 /// been scanned.
 template <int Stages>
 struct found_segments {
   static constexpr int slots = 2 * Stages;
   found_segment of_tile[slots], latest[finding_warps];
+  found_tile tiles[slots];
   simt::barrier found[slots];
   batch_search search[finding_warps];
 
@@ -41,8 +58,9 @@ struct found_segments {
     return of(i);
   }
 #endif
-  /// The segment of tile i. A barrier must have made it visible to this thread.
+  /// The segment of tile i, and the tile. A barrier must have made them visible to this thread.
   LOOKBACK_DEVICE found_segment &of(int i) { return of_tile[i % slots]; }
+  LOOKBACK_DEVICE found_tile &tile(int i) { return tiles[i % slots]; }
 };
 
 template <class Problem, class Tuning>
@@ -146,16 +164,6 @@ public:
   }
 
 private:
-  /// Calls act(problem, source, tile, valid) for tile i: the segment as a problem, the tile's index
-  /// in the segment, and the tile's valid items.
-  template <class Act>
-  LOOKBACK_DEVICE void with_tile(int i, const found_segment &segment, Act act) const {
-    const Problem own =
-        problem_of_segment(problem_, segment.begin, segment.result_begin, segment.items);
-    const unsigned tile = sequence_.tile(i) - segment.first_tile;
-    act(own, source(own), tile, own.extent.tile(tile, shape::tile_elements).valid);
-  }
-
   /// Finds the segments of tiles turn, turn + finding_warps, ... of the sequence.
   LOOKBACK_DEVICE void find(int turn) {
     auto &all = shared_.segments;
@@ -170,6 +178,7 @@ private:
       const unsigned phase = static_cast<unsigned>(i / stages + 1) % 2;    // of tile i - stages
       if (i >= stages) simt::wait(shared_.ring.copied[i % stages], phase); // mutant: segment-slot
       all.of(i) = all.latest[turn];
+      all.tile(i) = found_tile::template of<shape>(all.latest[turn], tile); // mutant: tile-place
       simt::arrive(all.found[i % all.slots]);
     }
   }
@@ -186,13 +195,16 @@ private:
         ++arriving;
       }
       if (i >= stages) simt::wait(ring.scanned[at.stage], at.phase ^ 1); // mutant: segment-ring
-      with_tile(i, shared_.segments.wait_for(i),
-                [&](const Problem &, const source &from, unsigned tile, int valid) {
-                  if (has_written) simt::fence_before_bulk_copy(); // this stage may hold such bytes
-                  has_written = has_written || !from.aligned() || valid != shape::tile_elements;
-                  from.fill(ring.tiles[at.stage], tile, valid, from.plan_of(tile, valid),
-                            ring.copied[at.stage], policy);
-                });
+      const found_segment &segment = shared_.segments.wait_for(i);
+      const Problem own =
+          problem_of_segment(problem_, segment.begin, segment.result_begin, segment.items);
+      const source from(own);
+      const unsigned tile = sequence_.tile(i) - segment.first_tile;
+      const int valid = shared_.segments.tile(i).valid;
+      if (has_written) simt::fence_before_bulk_copy(); // this stage may hold such bytes
+      has_written = has_written || !from.aligned() || valid != shape::tile_elements;
+      from.fill(ring.tiles[at.stage], tile, valid, from.plan_of(tile, valid), ring.copied[at.stage],
+                policy);
     }
   }
 
@@ -205,11 +217,8 @@ private:
     for (int i = 0; i < sequence_.count(); ++i, ++at) {
       auto &ring = shared_.ring;
       simt::wait(ring.reduced[at.stage], at.phase); // mutant: segment-reduced
-      int full_rows = 0;
-      with_tile(i, shared_.segments.of(i),
-                [&](const Problem &, const source &, unsigned, int valid) {
-                  full_rows = aggregates_of<Problem>(valid_items<shape>{valid});
-                });
+      const int full_rows =
+          aggregates_of<Problem>(valid_items<shape>{shared_.segments.tile(i).valid});
       uninitialized_array<T, 1> row_prefix; // R(lane), inclusive
       scan_row_aggregates(ring.row_aggregates[at.stage], full_rows, row_prefix, op_, exchange);
       const bool publishes = lane == shape::tile_rows - 1;
@@ -238,21 +247,30 @@ private:
       }
     }
   }
-  /// Calls act(rows) with the warp's rows of tile i. Full, aligned tiles have code of their own.
+  /// Calls act(rows) with the warp's rows of tile i, which is a sequence of its own here. Full tiles
+  /// have code of their own, aligned or not.
   template <class Act>
   LOOKBACK_DEVICE void with_rows(int i, ring_position<stages> at, Act act) const {
+    const found_tile &tile = shared_.segments.tile(i);
+    const int valid = tile.valid;
+    const Problem own = problem_of_segment(problem_, tile.begin, tile.result_begin, valid);
+    const source from(own);
+    const bool is_full = valid == shape::tile_elements;
+    if (from.aligned() && is_full)
+      act(rows_of<true, true>(own, from, at.stage, valid));
+    else if (is_full)
+      act(rows_of<true, false>(own, from, at.stage, valid));
+    else
+      act(rows_of<false, false>(own, from, at.stage, valid));
+  }
+  template <bool Full, bool Aligned>
+  LOOKBACK_DEVICE auto rows_of(const Problem &own, const source &from, int stage, int valid) const {
+    constexpr unsigned tile = 0;
+    constexpr bool is_last = false;
     const int first_row = (simt::warp_index() - first_scanning_warp) * rows;
-    with_tile(i, shared_.segments.of(i),
-              [&](const Problem &own, const source &from, unsigned tile, int valid) {
-                const auto output = output_at(own, tile, first_row * shape::row_elements);
-                unsigned char *const stage = shared_.ring.tiles[at.stage];
-                if (from.aligned() && valid == shape::tile_elements)
-                  act(warp_rows<Problem, source, rows, true, true>(
-                      own, from, stage, tile, false, simt::lane_index(), first_row, valid, output));
-                else
-                  act(warp_rows<Problem, source, rows, false, false>(
-                      own, from, stage, tile, false, simt::lane_index(), first_row, valid, output));
-              });
+    return warp_rows<Problem, source, rows, Full, Aligned>(
+        own, from, shared_.ring.tiles[stage], tile, is_last, simt::lane_index(), first_row, valid,
+        output_at(own, tile, first_row * shape::row_elements));
   }
   LOOKBACK_DEVICE void reduce(int i, ring_position<stages> at,
                               uninitialized_array<T, rows> &vectors) {
@@ -339,12 +357,23 @@ struct rounds_workspace {
 template <class Problem, class Row>
 inline constexpr bool has_segment_pipeline =
     Row::template segments_ahead<Problem> &&can_look_ahead<Problem>::value &&can_stage<Problem>;
-/// Whether the pipeline scans the long segments: if there are at least `Least` tiles a segment, on
-/// average over all segments. Only the device knows.
-template <unsigned Least>
-LOOKBACK_DEVICE bool segments_go_ahead(const segment_batches &batches, std::int64_t segments) {
-  const std::uint64_t tiles = batches.template before_batch<slots_and_tiles::tiles>(batches.count);
-  return tiles >= Least * static_cast<std::uint64_t>(segments);
+/// Whether the pipeline scans the long segments: if there are at least Row::segment_tiles_ahead
+/// tiles a segment, on average over all segments; or, however many short ones there are, at least
+/// Row::segment_tiles_in_all tiles, seven eighths full. Only the device knows. Long segments have
+/// the items that are in no slot. (If the segments are not adjacent, how full tiles are is a guess.)
+template <class Problem, class Row, class Segments>
+LOOKBACK_DEVICE bool segments_go_ahead(const segment_batches &batches, const Segments &segments) {
+  using shape = typename Problem::shape;
+  const std::uint64_t all = batches.before[batches.count], tiles = slots_and_tiles::tiles::of(all);
+  if (tiles >= Row::segment_tiles_ahead * static_cast<std::uint64_t>(segments.count())) return true;
+  if (tiles < Row::segment_tiles_in_all) return false;
+  const std::int64_t last = segments.count() - 1,
+                     items = segments.begin(last) +
+                             static_cast<std::int64_t>(segments.items(last)) - segments.begin(0),
+                     in_slots = static_cast<std::int64_t>(slots_and_tiles::slots::of(all)) *
+                                shape::vector_elements,
+                     in_tiles = static_cast<std::int64_t>(tiles) * shape::tile_elements;
+  return items - in_slots >= in_tiles / 8 * 7;
 }
 
 /// The kernel's block. The launcher caches what it asks the driver by this type, so each kernel
@@ -387,7 +416,7 @@ segment_pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
   if constexpr (has_segment_pipeline<Problem, compiled_row<Rows>>) {
     using tuning = typename segment_pipeline_block<Problem, Segments, Rows, Size>::here::tuning;
     with_actual_segments(segments, batches, [&](const auto &actual, const segment_batches &of) {
-      if (!segments_go_ahead<compiled_row<Rows>::segment_tiles_ahead>(of, actual.count())) return;
+      if (!segments_go_ahead<Problem, compiled_row<Rows>>(of, actual)) return;
       scan_segments_ahead<Problem, std::decay_t<decltype(actual)>, tuning, Size>(problem, actual,
                                                                                  of, words, roll);
     });

@@ -215,7 +215,7 @@ segment_units_kernel(
     using row = compiled_row<Rows>;
     // As in segment_pipeline_kernel(): one of the two kernels scans the tiles.
     const bool goes_ahead = has_segment_pipeline<Problem, row> && pipeline_launched &&
-                            segments_go_ahead<row::segment_tiles_ahead>(of, actual.count());
+                            segments_go_ahead<Problem, row>(of, actual);
     units::run(problem, actual, of, state, next_unit, !goes_ahead);
   });
 }

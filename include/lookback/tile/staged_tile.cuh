@@ -37,8 +37,9 @@ inline constexpr int copied_arrays<Staged, std::void_t<decltype(Staged::copied_a
 /// so are the elements before and behind the tile where an element depends on its neighbours.
 /// Memory that is scanned from its end keeps its order here, so that the last row comes first.
 /// Array `Apart`, if there is one, is in a room of its own (with_apart()), which the first pass
-/// frees.
-template <class Problem, int Warps, bool Shifts, int Apart = no_array>
+/// frees. `KeepsLines`: the arrays may begin anywhere in a line of 128 bytes, and keep their address
+/// modulo 128.
+template <class Problem, int Warps, bool Shifts, int Apart = no_array, bool KeepsLines = false>
 class staged_tile {
   using input = typename Problem::input_type;
   using staged = staged_input<input>;
@@ -68,7 +69,7 @@ class staged_tile {
                                         (A < copied_arrays<staged> ? 1 : 8);
   template <int A>
   static constexpr unsigned room = (lead_room<A> + shape::tile_rows * row_bytes<A> + tail<A> +
-                                    granule + line - 1) &
+                                    granule + (KeepsLines ? line : 0) + line - 1) &
                                    ~(line - 1);
 
   /// A range of bytes of an array, counted from the array's first byte.
@@ -96,8 +97,8 @@ public:
 
   LOOKBACK_DEVICE explicit staged_tile(const Problem &problem)
       : input_(problem.input), n_(problem.extent.items) {
-    skip_[0] = skip_of<0>();
-    if constexpr (from_memory == 2) skip_[1] = skip_of<1>();
+    begin_at<0>();
+    if constexpr (from_memory == 2) begin_at<1>();
   }
 
   /// The same tile, whose array apart is in the room `apart`, behind the other one's, `stage`.
@@ -238,10 +239,11 @@ private:
       if constexpr (arrays == 2) fetch_array<1>(stage, tile, valid, warp);
     }
   }
-  /// Offset of the room of array A in the stage.
+  /// Offset in the stage of the room of array A, or, with KeepsLines, of the granule in which the
+  /// array begins.
   template <int A>
   LOOKBACK_DEVICE unsigned before() const {
-    return A == Apart ? apart_ : A == 0 || splits ? 0 : room<0>;
+    return (A == Apart ? apart_ : A == 0 || splits ? 0 : room<0>)+(KeepsLines ? line_skip_[A] : 0);
   }
   /// Offset of row `row` of array A in the stage.
   template <int A, bool KnownAligned = false>
@@ -255,9 +257,11 @@ private:
     return reinterpret_cast<const unsigned char *>(from_end ? array - n_ : array);
   }
   template <int A>
-  LOOKBACK_DEVICE unsigned skip_of() const {
-    return static_cast<unsigned>(
-        reinterpret_cast<std::uintptr_t>(staged::template array<A>(input_)) % granule);
+  LOOKBACK_DEVICE void begin_at() {
+    const auto in_line = static_cast<unsigned>(
+        reinterpret_cast<std::uintptr_t>(staged::template array<A>(input_)) % line);
+    skip_[A] = in_line % granule;
+    line_skip_[A] = in_line - skip_[A];
   }
   /// Byte of the array at which the tile would begin if it were full. For a partial tile from the
   /// end it is before the array: modulo 2^64.
@@ -394,8 +398,9 @@ private:
 
   const input &input_;
   const std::uint64_t n_;
-  unsigned skip_[arrays] = {}; // bytes from a multiple of 16 to the array
-  unsigned apart_ = 0;         // offset of the room of the array apart
+  unsigned skip_[arrays] = {};      // bytes from a multiple of 16 to the array
+  unsigned line_skip_[arrays] = {}; // bytes from a multiple of 128 to that multiple of 16
+  unsigned apart_ = 0;              // offset of the room of the array apart
 };
 
 } // namespace detail
