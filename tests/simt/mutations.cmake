@@ -620,13 +620,15 @@ mutation("values of two segments combined in a row"
 mutation("a segment that ends with its warp's lanes" VALUE row-cut "last_end > simt::warp_threads" "false")
 mutation("R of the first row for all" VALUE row-of-segment "first + i - 1 - prefixes.before" "0")
 mutation("a status word not cleared for the next round" DELETE clear-tile)
+mutation("units scanned before the kernel before has ended" DELETE units-previous)
+mutation("long segments scanned before the kernel before has ended" DELETE pipeline-previous)
 mutation("an invalid number of segments not reported" REPLACE segments-report "report_count(number)" "")
 mutation("batches of segments without the last" VALUE segments-entries "batches + 1" "batches")
 mutation("the last of the actual segments not known"
          VALUE segments-read "number.items" "number.items - (number.items > 0)")
 
 mutation("a tile taken for the first of its segment"
-         VALUE tile-place "turn], tile" "turn], all.latest[turn].first_tile")
+         VALUE tile-place "tile - segment.first_tile" "0u")
 mutation("a tile copied before its segment is found" DELETE segment-known)
 mutation("the segment of a tile overwritten before the tile is scanned" DELETE segment-slot)
 mutation("the latest segment read before it is found" DELETE segment-latest)

@@ -84,7 +84,7 @@ struct segmented_strategy {
     const auto kernel = segment_units_kernel<Problem, Segments, Rows, Section>;
     constexpr std::uint64_t blocks = block::template of<typename Rows::template at<0>>::resident;
     launch(kernel, launch.template shape<block>(kernel),
-           launch_grid{launch.multiprocessors() * blocks}, problem, segments,
+           launch_grid{launch.multiprocessors() * blocks, residency::none, true}, problem, segments,
            segment_batches{own.before, batches}, own.units.state, own.units.next_unit,
            pipeline_launched);
     return launch.status();
@@ -127,9 +127,10 @@ private:
         return false;
       const std::uint64_t tag = launch.tag();
       launch(kernel, launch.template shape<block>(kernel),
-             launch_grid{std::min<std::uint64_t>(launch.multiprocessors(), most)}, problem,
-             segments, segment_batches{own.before, batches}, own.units.rounds.words_of(tag),
-             roll_call<>(own.units.rounds.answers, tag));
+             launch_grid{std::min<std::uint64_t>(launch.multiprocessors(), most), residency::none,
+                         true},
+             problem, segments, segment_batches{own.before, batches},
+             own.units.rounds.words_of(tag), roll_call<>(own.units.rounds.answers, tag));
       if (!launch.refused()) return true;
       launch.forgive();
     }

@@ -459,8 +459,7 @@ struct tuned_on_h200 {
   /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements: in segments of
   /// one length, half of them in one segment, lengths by a power law), by the look-back and by the
   /// scanning warps of the pipeline. In brackets: blocks poll each other's status words instead of
-  /// counters. (With 16 scanning warps for f64, the two finding warps leave 80 registers a thread
-  /// instead of 96: too few.)
+  /// counters.
   ///                      4096   65536    2^20    2^27   half in one   power law
   ///   i32   look-back     .93     .84     .77     .75           .78         .55
   ///         16          (.83)     .86     .88     .90         (.81)       (.53)
@@ -469,12 +468,23 @@ struct tuned_on_h200 {
   ///         16          (.83)     .89     .90     .91         (.79)       (.52)
   ///                             (.86)   (.88)   (.88)
   ///   f64   look-back     .86     .83     .76     .75           .79         .56
-  ///         16          (.69)   (.70)   (.69)   (.69)         (.74)       (.56)
-  ///          8                    .86     .87     .88
+  ///         8                     .86     .87     .88
+  /// The same later, where the finding warps compute where a tile is, once, and full tiles that are
+  /// not aligned have code of their own. (Before, 16 warps had too few registers for f64.)
+  ///                     20000   65536   65537           half in one   power law
+  ///   f32   16, before    .80     .88     .62
+  ///         16            .84     .88     .73                     .80         .59
+  ///   f64   8, before     .69     .85     .48
+  ///         8             .68     .81     .57                     .80         .51
+  ///         16            .83     .87     .64                     .84         .62
+  ///         16, depth 4   .75     .76     .68                     .75         .59
   /// So it scans the long segments if there are segment_tiles_ahead tiles or more a segment, on
-  /// average over all segments. Only the device knows that, and a kernel that finds nothing to scan
-  /// takes 4 us; so it is launched for at most segments_at_most segments. Narrower elements were
-  /// slower (bf16, 16 rows of 4194304: .75 by the look-back, .59 where blocks poll status words).
+  /// average over all segments, or if there are segment_tiles_in_all tiles that are mostly full.
+  /// Where tiles are not, the look-back is faster: segments of 4097 f32, .54 (.34 by the pipeline);
+  /// of 5000 f64, .79 (.64). Only the device knows that, and a kernel that finds nothing to scan
+  /// takes 4 us; so it is launched for few segments, or for so many that these are little. Narrower
+  /// elements were slower (bf16, 16 rows of 4194304: .75 by the look-back, .59 where blocks poll
+  /// status words).
   template <class Problem>
   struct segment_pipeline : pipeline<Problem> {
     static constexpr look_ahead_tuning kept() {

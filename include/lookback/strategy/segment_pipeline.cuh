@@ -29,7 +29,7 @@ struct found_tile {
   template <class Shape>
   LOOKBACK_DEVICE static found_tile of(const found_segment &segment, unsigned tile) {
     const std::int64_t before =
-        static_cast<std::int64_t>(tile - segment.first_tile) * Shape::tile_elements;
+        std::int64_t{tile - segment.first_tile} * Shape::tile_elements; // mutant: tile-place
     const std::int64_t left = segment.items - before;
     return {segment.begin + before, segment.result_begin + before,
             left < Shape::tile_elements ? static_cast<int>(left) : Shape::tile_elements};
@@ -86,7 +86,11 @@ public:
   /// Tile i. Waits for other blocks (ring_of_rounds::check()), and until its segment is found.
   LOOKBACK_DEVICE ahead_tile<words> operator()(int i) const {
     words_.check(i, sequence_.step); // mutant: ring-check
-    return ahead_tile<words>::of(sequence_, i, shared_.segments.wait_for(i).first_tile, words_);
+    // Only the lane that gives the prefix to the scanning warps reads: once the tile is scanned,
+    // its place may be overwritten, and another lane could still be about to read.
+    unsigned first_tile = 0;
+    if (simt::lane_index() == 0) first_tile = shared_.segments.wait_for(i).first_tile;
+    return ahead_tile<words>::of(sequence_, i, simt::broadcast(first_tile, 0), words_);
   }
 
 private:
@@ -178,7 +182,7 @@ private:
       const unsigned phase = static_cast<unsigned>(i / stages + 1) % 2;    // of tile i - stages
       if (i >= stages) simt::wait(shared_.ring.copied[i % stages], phase); // mutant: segment-slot
       all.of(i) = all.latest[turn];
-      all.tile(i) = found_tile::template of<shape>(all.latest[turn], tile); // mutant: tile-place
+      all.tile(i) = found_tile::template of<shape>(all.latest[turn], tile);
       simt::arrive(all.found[i % all.slots]);
     }
   }
@@ -247,8 +251,8 @@ private:
       }
     }
   }
-  /// Calls act(rows) with the warp's rows of tile i, which is a sequence of its own here. Full tiles
-  /// have code of their own, aligned or not.
+  /// Calls act(rows) with the warp's rows of tile i, which is a sequence of its own here. Full
+  /// tiles have code of their own, aligned or not.
   template <class Act>
   LOOKBACK_DEVICE void with_rows(int i, ring_position<stages> at, Act act) const {
     const found_tile &tile = shared_.segments.tile(i);
@@ -360,7 +364,7 @@ inline constexpr bool has_segment_pipeline =
 /// Whether the pipeline scans the long segments: if there are at least Row::segment_tiles_ahead
 /// tiles a segment, on average over all segments; or, however many short ones there are, at least
 /// Row::segment_tiles_in_all tiles, seven eighths full. Only the device knows. Long segments have
-/// the items that are in no slot. (If the segments are not adjacent, how full tiles are is a guess.)
+/// the items that are in no slot. (If segments are not adjacent, how full tiles are is a guess.)
 template <class Problem, class Row, class Segments>
 LOOKBACK_DEVICE bool segments_go_ahead(const segment_batches &batches, const Segments &segments) {
   using shape = typename Problem::shape;
@@ -415,6 +419,7 @@ segment_pipeline_kernel(LOOKBACK_KERNEL_PARAMETER Problem problem,
 #if LOOKBACK_TARGETS_SM_90
   if constexpr (has_segment_pipeline<Problem, compiled_row<Rows>>) {
     using tuning = typename segment_pipeline_block<Problem, Segments, Rows, Size>::here::tuning;
+    simt::wait_for_previous_kernel(); // mutant: pipeline-previous
     with_actual_segments(segments, batches, [&](const auto &actual, const segment_batches &of) {
       if (!segments_go_ahead<Problem, compiled_row<Rows>>(of, actual)) return;
       scan_segments_ahead<Problem, std::decay_t<decltype(actual)>, tuning, Size>(problem, actual,

@@ -211,6 +211,7 @@ segment_units_kernel(
     LOOKBACK_KERNEL_PARAMETER ring_state<typename Problem::accumulator, Section> state,
     unsigned *const next_unit, const bool pipeline_launched) {
   using units = typename segment_units_block<Problem, Segments, Rows, Section>::here::units;
+  simt::wait_for_previous_kernel(); // mutant: units-previous
   with_actual_segments(segments, batches, [&](const auto &actual, const segment_batches &of) {
     using row = compiled_row<Rows>;
     // As in segment_pipeline_kernel(): one of the two kernels scans the tiles.

@@ -37,8 +37,8 @@ inline constexpr int copied_arrays<Staged, std::void_t<decltype(Staged::copied_a
 /// so are the elements before and behind the tile where an element depends on its neighbours.
 /// Memory that is scanned from its end keeps its order here, so that the last row comes first.
 /// Array `Apart`, if there is one, is in a room of its own (with_apart()), which the first pass
-/// frees. `KeepsLines`: the arrays may begin anywhere in a line of 128 bytes, and keep their address
-/// modulo 128.
+/// frees. `KeepsLines`: the arrays may begin anywhere in a line of 128 bytes, and keep their
+/// address modulo 128.
 template <class Problem, int Warps, bool Shifts, int Apart = no_array, bool KeepsLines = false>
 class staged_tile {
   using input = typename Problem::input_type;
