@@ -46,12 +46,14 @@ std::vector<std::int64_t> mostly_long(std::size_t bytes, Random &random) {
   std::shuffle(lengths.begin(), lengths.end(), random);
   return lengths;
 }
-/// More than 2^20 short segments, and long ones among them that have 2100 tiles, mostly full.
+/// More than 2^20 short segments of one or two vectors, and long ones among them that have 2100
+/// tiles, mostly full.
 template <class Random>
 std::vector<std::int64_t> long_among_a_million(std::size_t bytes, Random &random) {
   const tree_sizes size(bytes, bytes);
   std::vector<std::int64_t> lengths;
-  for (int s = 0; s < 1100000; ++s) lengths.push_back(static_cast<std::int64_t>(random() % 4));
+  for (int s = 0; s < 1100000; ++s)
+    lengths.push_back(static_cast<std::int64_t>((1 + random() % 2) * size.vector));
   for (std::size_t tiles = 0; tiles < 2100; tiles += 25)
     lengths[random() % lengths.size()] =
         static_cast<std::int64_t>(25 * size.tile - random() % size.tile);

@@ -30,6 +30,12 @@ TEST_CASE("segments by the pipeline") {
                                   test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 2, 2>, 128>>(
       12, 200 * 256);
 }
+TEST_CASE("segments by the pipeline: long ones among many short ones") {
+  test::scan_interval_segments_by<
+      test::interval, test::widened<test::interval, 64>,
+      test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 2, 2>, 128, 1000>>(6, 1,
+                                                                           test::long_among_many);
+}
 TEST_CASE("segments by the pipeline: mostly of one tile") {
   test::scan_interval_segments_by<test::interval, test::widened<test::interval, 64>,
                                   test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 2, 2>, 128>>(

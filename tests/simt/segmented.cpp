@@ -28,6 +28,10 @@ TEST_CASE("segments by the pipeline: sums of floats") { test::sum_segments<ahead
 TEST_CASE("segments by the pipeline or by the look-back") {
   test::sum_segments<test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 4, 2>, 128, 1>>(40, 60000);
 }
+TEST_CASE("segments by the pipeline: long ones among many short ones") {
+  test::sum_segments<test::by_pipeline_of<test::look_ahead_by<4, 2, 2, 4, 2>, 128, 1000>>(
+      20, 1, test::long_among_many);
+}
 TEST_CASE("segments by the pipeline: 8 bytes") {
   test::scan_interval_segments_by<test::interval, test::interval, ahead<128>>(60, 30000);
 }

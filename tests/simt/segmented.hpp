@@ -72,6 +72,15 @@ inline std::vector<std::size_t> mostly_one_tile(trial &one, const tree_sizes &si
   for (std::size_t s = one.random() % 8; s < lengths.size(); s += 160) lengths[s] = 2 * size.tile;
   return lengths;
 }
+/// A few long segments whose tiles are mostly full, among so many short ones that the pipeline
+/// scans the long ones although there are few tiles a segment. The vectors of short ones are full.
+inline std::vector<std::size_t> long_among_many(trial &one, const tree_sizes &size, std::size_t) {
+  std::vector<std::size_t> lengths(300 + one.random() % 100);
+  for (std::size_t &length : lengths) length = (1 + one.random() % 3) * size.vector;
+  for (int i = 0; i < 2; ++i)
+    lengths[one.random() % lengths.size()] = 8 * size.tile - one.random() % (size.tile / 4);
+  return lengths;
+}
 using choose_lengths = std::vector<std::size_t> (*)(trial &one, const tree_sizes &size,
                                                     std::size_t items);
 
@@ -291,10 +300,10 @@ inline std::vector<std::size_t> many_empty(trial &one, const tree_sizes &size, s
 
 /// Floating-point sums, whose bits depend on the order of association.
 template <class LongBy>
-void sum_segments(std::uint64_t count, std::size_t items) {
+void sum_segments(std::uint64_t count, std::size_t items, choose_lengths choose = some_lengths) {
   scan_segments<float, LongBy, 32, number_on_host>(
       count, items, lookback::plus{}, 0.3f, -1.f,
-      [](trial &one, std::size_t) { return static_cast<float>(one.random() % 4096) / 37; });
+      [](trial &one, std::size_t) { return static_cast<float>(one.random() % 4096) / 37; }, choose);
 }
 
 } // namespace test

@@ -479,12 +479,12 @@ struct tuned_on_h200 {
   ///         16            .83     .87     .64                     .84         .62
   ///         16, depth 4   .75     .76     .68                     .75         .59
   /// So it scans the long segments if there are segment_tiles_ahead tiles or more a segment, on
-  /// average over all segments, or if there are segment_tiles_in_all tiles that are mostly full.
-  /// Where tiles are not, the look-back is faster: segments of 4097 f32, .54 (.34 by the pipeline);
-  /// of 5000 f64, .79 (.64). Only the device knows that, and a kernel that finds nothing to scan
-  /// takes 4 us; so it is launched for few segments, or for so many that these are little. Narrower
-  /// elements were slower (bf16, 16 rows of 4194304: .75 by the look-back, .59 where blocks poll
-  /// status words).
+  /// average over all segments, or segment_tiles_in_all tiles that are mostly full and not the only
+  /// ones of their segments: segments_go_ahead(). By the look-back, segments of 4096 f32 have .91
+  /// (.84 by the pipeline), of 4097 .54 (.34), of 5000 f64 .79 (.64). Only the device knows all
+  /// that, and a kernel that finds nothing to scan takes 4 us; so it is launched for few segments,
+  /// or for so many that this time hardly counts. Narrower elements were slower (bf16, 16 rows of
+  /// 4194304: .75 by the look-back, .59 where blocks poll status words).
   template <class Problem>
   struct segment_pipeline : pipeline<Problem> {
     static constexpr look_ahead_tuning kept() {

@@ -20,8 +20,8 @@ namespace detail {
 /// Warps of a block that find the segments of tiles. (One search takes longer than a tile.)
 inline constexpr int finding_warps = 2;
 
-/// A tile: where its items and results are, and how many there are. Scanning warps read this twice
-/// a tile, for two rows each time, so the finding warp has computed what they need.
+/// A tile: where its items and results are, and how many items it has. Scanning warps read this
+/// twice a tile, for two rows each time, so the finding warp has computed what they need.
 struct found_tile {
   std::int64_t begin, result_begin;
   int valid;
@@ -362,22 +362,26 @@ template <class Problem, class Row>
 inline constexpr bool has_segment_pipeline =
     Row::template segments_ahead<Problem> &&can_look_ahead<Problem>::value &&can_stage<Problem>;
 /// Whether the pipeline scans the long segments: if there are at least Row::segment_tiles_ahead
-/// tiles a segment, on average over all segments; or, however many short ones there are, at least
-/// Row::segment_tiles_in_all tiles, seven eighths full. Only the device knows. Long segments have
-/// the items that are in no slot. (If segments are not adjacent, how full tiles are is a guess.)
+/// tiles a segment, on average over all segments; or at least Row::segment_tiles_in_all tiles that
+/// are seven eighths full, and either two a segment or sixteen times as many segments. (Otherwise
+/// there may be many long segments of one tile, for which the look-back is faster.) Only the device
+/// knows. How many items are in long segments is estimated: if segments are adjacent, at least
+/// those that the slots of all have no room for.
 template <class Problem, class Row, class Segments>
 LOOKBACK_DEVICE bool segments_go_ahead(const segment_batches &batches, const Segments &segments) {
   using shape = typename Problem::shape;
+  const auto count = static_cast<std::uint64_t>(segments.count());
   const std::uint64_t all = batches.before[batches.count], tiles = slots_and_tiles::tiles::of(all);
-  if (tiles >= Row::segment_tiles_ahead * static_cast<std::uint64_t>(segments.count())) return true;
-  if (tiles < Row::segment_tiles_in_all) return false;
-  const std::int64_t last = segments.count() - 1,
-                     items = segments.begin(last) +
-                             static_cast<std::int64_t>(segments.items(last)) - segments.begin(0),
-                     in_slots = static_cast<std::int64_t>(slots_and_tiles::slots::of(all)) *
-                                shape::vector_elements,
-                     in_tiles = static_cast<std::int64_t>(tiles) * shape::tile_elements;
-  return items - in_slots >= in_tiles / 8 * 7;
+  if (tiles >= Row::segment_tiles_ahead * count) return true;
+  if (tiles < Row::segment_tiles_in_all || (tiles < 2 * count && count < 16 * tiles)) return false;
+  // Modulo 2^64: offsets may be anything.
+  const std::int64_t last = segments.count() - 1;
+  const std::uint64_t items = static_cast<std::uint64_t>(segments.begin(last)) +
+                              static_cast<std::uint64_t>(segments.items(last)) -
+                              static_cast<std::uint64_t>(segments.begin(0)),
+                      in_slots = slots_and_tiles::slots::of(all) * shape::vector_elements,
+                      wanted = tiles * (shape::tile_elements / 8 * 7);
+  return items >= in_slots && items - in_slots >= wanted;
 }
 
 /// The kernel's block. The launcher caches what it asks the driver by this type, so each kernel

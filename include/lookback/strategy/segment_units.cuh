@@ -217,7 +217,7 @@ segment_units_kernel(
     // As in segment_pipeline_kernel(): one of the two kernels scans the tiles.
     const bool goes_ahead = has_segment_pipeline<Problem, row> && pipeline_launched &&
                             segments_go_ahead<Problem, row>(of, actual);
-    units::run(problem, actual, of, state, next_unit, !goes_ahead);
+    units::run(problem, actual, of, state, next_unit, !goes_ahead); // mutant: goes-ahead
   });
 }
 
