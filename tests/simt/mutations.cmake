@@ -627,7 +627,6 @@ mutation("batches of segments without the last" VALUE segments-entries "batches 
 mutation("the last of the actual segments not known"
          VALUE segments-read "number.items" "number.items - (number.items > 0)")
 
-mutation("tiles scanned again that the pipeline has scanned" VALUE goes-ahead "!goes_ahead" "true")
 mutation("tiles of few long segments scanned by no kernel" VALUE goes-ahead "!goes_ahead" "false")
 mutation("a tile taken for the first of its segment"
          VALUE tile-place "tile - segment.first_tile" "0u")
