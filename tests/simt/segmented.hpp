@@ -111,12 +111,7 @@ struct segment_rows : rows_of<1> {
   using at = segment_rows;
   template <class>
   struct segment_pipeline : Tuning {
-    static constexpr core::look_ahead_tuning kept() {
-      core::look_ahead_tuning tuning = Tuning::value;
-      tuning.keeps_lines = true;
-      return tuning;
-    }
-    static constexpr core::look_ahead_tuning value = kept();
+    static constexpr core::look_ahead_tuning value = Tuning::value.keeping_lines();
   };
   template <class>
   static constexpr bool segments_ahead = true;

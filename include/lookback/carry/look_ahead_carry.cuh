@@ -98,6 +98,11 @@ struct look_ahead_tuning {
   bool short_code = false, all_again = false;
   int apart_stages = 0, group_warps = 0, marking_warps = 0, warps_that_reduce = 0;
   bool keeps_lines = false;
+  constexpr look_ahead_tuning keeping_lines() const {
+    look_ahead_tuning same = *this;
+    same.keeps_lines = true;
+    return same;
+  }
   constexpr int first_group_warp() const { return 2 + look_ahead_warps; }
   constexpr int first_scanning_warp() const { return first_group_warp() + group_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }

@@ -487,12 +487,7 @@ struct tuned_on_h200 {
   /// 4194304: .75 by the look-back, .59 where blocks poll status words).
   template <class Problem>
   struct segment_pipeline : pipeline<Problem> {
-    static constexpr look_ahead_tuning kept() {
-      look_ahead_tuning tuning = pipeline<Problem>::value;
-      tuning.keeps_lines = true;
-      return tuning;
-    }
-    static constexpr look_ahead_tuning value = kept();
+    static constexpr look_ahead_tuning value = pipeline<Problem>::value.keeping_lines();
   };
   template <class Problem>
   static constexpr bool segments_ahead = Bulk &&has_pipelines &&
@@ -500,6 +495,7 @@ struct tuned_on_h200 {
                                          sizeof(typename Problem::accumulator) >= 4 &&
                                          sizeof(typename Problem::accumulator) <= 8;
   static constexpr unsigned segment_tiles_ahead = 8, segment_tiles_in_all = 2048;
+  /// Whether the pipeline is launched for that many segments.
   static constexpr bool may_go_ahead(std::int64_t segments) {
     return segments <= 1 << 16 || segments >= 1 << 20;
   }
