@@ -272,15 +272,15 @@ TEST_CASE("pipeline, teams of scanning warps") {
 }
 
 /// Teams of one warp, or of two; lanes with whole rows, halves, quarters and eighths of them.
-/// The aggregates of groups are published by a warp of their own, from 20 bytes on. Tiles are
-/// reduced by the scanning warps in turn, or by reducing warps.
-template <int Stages, int Depth, int Warps, int LookAhead, int Copying, int Teams, int Reducing = 0>
+/// The aggregates of groups are published by a warp of their own, from 20 bytes on.
+template <int Stages, int Depth, int Warps, int LookAhead, int Copying, int Teams, int Reducing = 1,
+          int Groups = 1>
 using structs_by =
-    test::load_ahead_by<Stages, Depth, Warps, LookAhead, Copying, 1, Teams, 1, Reducing>;
+    test::load_ahead_by<Stages, Depth, Warps, LookAhead, Copying, 1, Teams, Groups, Reducing>;
 TEST_CASE("pipeline, structs") {
-  structs<test::load_ahead_by<4, 2, 2, 2, 1, 1, 2>, 12>(40, 6);
-  structs<test::load_ahead_by<3, 2, 1, 1, 2, 1>, 12>(40, 6);
-  structs<structs_by<4, 2, 4, 1, 1, 2>, 20>(40, 9);
+  structs<structs_by<4, 2, 2, 2, 1, 2, 1, 0>, 12>(40, 6);
+  structs<structs_by<3, 2, 1, 1, 2, 1, 2, 0>, 12>(40, 6);
+  structs<structs_by<4, 2, 4, 1, 1, 2, 2>, 20>(40, 9);
   structs<structs_by<4, 2, 2, 2, 1, 1>, 24>(40, 34);
   structs<structs_by<3, 2, 8, 1, 1, 2>, 32>(40, 9);
   structs<structs_by<3, 1, 2, 1, 2, 1>, 44>(40, 9);
@@ -290,14 +290,14 @@ TEST_CASE("pipeline, structs") {
   structs<structs_by<3, 2, 8, 1, 1, 2>, 48>(20, 9);
   structs<structs_by<3, 2, 4, 2, 1, 1>, 56>(20, 9);
   structs<structs_by<5, 2, 8, 2, 1, 2>, 64>(40, 67);
-  structs<structs_by<3, 2, 8, 1, 1, 2, 1>, 64>(20, 35);
+  structs<structs_by<3, 2, 8, 1, 1, 2, 3>, 64>(20, 35);
   structs<structs_by<4, 2, 4, 2, 1, 1, 2>, 40>(20, 35);
 }
 TEST_CASE("pipeline, structs, in the order of the tree") {
-  structs_of_floats<test::load_ahead_by<4, 2, 2, 2, 1, 1, 2>, 12>(20, 4);
+  structs_of_floats<structs_by<4, 2, 2, 2, 1, 2, 1, 0>, 12>(20, 4);
   structs_of_floats<structs_by<4, 2, 4, 1, 2, 2>, 24>(20, 35);
   structs_of_floats<structs_by<3, 2, 4, 1, 1, 1>, 32>(20, 4);
-  structs_of_floats<structs_by<3, 2, 4, 1, 1, 2>, 44>(20, 4);
+  structs_of_floats<structs_by<3, 2, 4, 1, 1, 2, 2>, 44>(20, 4);
   structs_of_floats<structs_by<5, 2, 8, 2, 1, 2>, 64>(20, 67);
 }
 

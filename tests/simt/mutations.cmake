@@ -503,17 +503,25 @@ mutation("a stage given back by one lane for all"
 mutation("a stage given back by one warp for all"
          REPLACE scanned-init "scanning_warps * " "")
 mutation("row totals of one warp taken for all"
-         REPLACE reduced-init "reducing_warps" "1")
+         REPLACE reduced-init "scanning_warps" "1")
 mutation("the partial tile scanned by every team"
          VALUE partial-team "full % scanning_teams == team" "true")
 mutation("unaligned tiles scanned as aligned ones" VALUE fast-tiles "aligned ? full : 0" "full")
 mutation("copies of structs not waited for"
          REPLACE struct-copies "arrive_when_copied" "arrive")
-mutation("words of one lane taken for all"
-         REPLACE struct-arrive
+mutation("structs reduced before they are copied" DELETE struct-copied)
+mutation("structs scanned before they are copied" DELETE struct-scanned-copied)
+mutation("R taken in the middle of a row"
+         VALUE struct-row-end "lane_ % row_lanes == row_lanes - 1" "lane_ % row_lanes == 0")
+mutation("R of structs without the rows far above"
+         REPLACE struct-rows "row() >= distance" "row() == distance")
+mutation("arrival before R of the rows of structs is written"
+         MOVE struct-rows-arrive BEFORE struct-rows-written)
+mutation("R of the rows of structs not waited for" DELETE struct-rows-wait)
+mutation("a stage of structs given back by one lane for all"
+         REPLACE struct-scanned-arrive
          "simt::arrive"
-         "for (int l = 0; lane == 0 && l < 32; ++l) simt::arrive")
-mutation("arrival before every lane has written the aggregate of its row" DELETE blocked-aggregates)
+         "for (int l = 0; simt::lane_index() == 0 && l < 32; ++l) simt::arrive")
 mutation("granules of structs copied to other places than they are read from"
          VALUE permuted "(lane * lane_granules + g) ^ f_of(lane)" "lane * lane_granules + g")
 mutation("structs stored before every lane has put its results" DELETE blocked-results)

@@ -83,8 +83,8 @@ inline constexpr bool has_short_kernels =
 /// in memory), `loading_warps` warps load them: `loading_teams` teams, each of which loads every
 /// `loading_teams`-th tile, items `loads_at_once` a lane at once.
 ///
-/// With `warps_that_reduce`, these reduce the tiles instead of the scanning warps, as soon as they
-/// are copied; `depth` then means nothing.
+/// Structs have `reducing_warps`, of which the publishing warp is one: they reduce tiles as soon as
+/// these are copied, and publish their aggregates. `depth` then means nothing.
 ///
 /// With `keeps_lines`, a tile's bytes keep their address modulo 128 in shared memory: segments may
 /// begin anywhere in a line, and lines are copied to lines.
@@ -96,7 +96,7 @@ struct look_ahead_tuning {
       long_column_warps, short_column, window, loading_warps = 0, loading_teams = 1,
                                                loads_at_once = 16, scanning_teams = 1;
   bool short_code = false, all_again = false;
-  int apart_stages = 0, group_warps = 0, marking_warps = 0, warps_that_reduce = 0;
+  int apart_stages = 0, group_warps = 0, marking_warps = 0, reducing_warps = 0;
   bool keeps_lines = false;
   constexpr look_ahead_tuning keeping_lines() const {
     look_ahead_tuning same = *this;
@@ -108,14 +108,16 @@ struct look_ahead_tuning {
   constexpr bool in_bulk() const { return loading_warps == 0; }
   constexpr int loading_team_warps() const { return in_bulk() ? 1 : loading_warps / loading_teams; }
   constexpr int scanning_team_warps() const { return scanning_warps / scanning_teams; }
-  /// Warp 0 copies or loads; the other loading warps come behind the scanning ones, or those that
-  /// mark; those that only reduce come last.
+  /// Warp 0 copies or loads, warp 1 publishes; the other loading warps come behind the scanning
+  /// ones, or those that mark; the other reducing ones come last.
   constexpr int first_loading_warp() const { return first_scanning_warp() + scanning_warps; }
   constexpr int first_marking_warp() const { return first_loading_warp(); }
-  constexpr int first_reducing_warp() const {
+  constexpr int second_reducing_warp() const {
     return first_loading_warp() + (in_bulk() ? marking_warps : loading_warps - 1);
   }
-  constexpr int warps() const { return first_reducing_warp() + warps_that_reduce; }
+  constexpr int warps() const {
+    return second_reducing_warp() + (reducing_warps > 1 ? reducing_warps - 1 : 0);
+  }
 };
 
 /// The tiles of one block, b, b + G, b + 2 G, ...: its tile sequence.
@@ -201,10 +203,10 @@ struct ahead_prefixes {
 /// read and reduced their tiles, but never for their prefixes.
 ///
 /// Tile i is in stage i % stages of the ring. Its prefix overwrites the prefix of tile i - stages,
-/// which must have been scanned: the warp waits for `scanned`. (Aggregates are published in order,
-/// so by then the block has reduced its tiles up to i - 1. Each of them was copied to a stage whose
-/// previous tile had been scanned; so tile i - 2 stages has been, and the parity is not that of an
-/// earlier phase.)
+/// which must have been scanned: the warp waits for `scanned`. (It has the aggregate of tile i - 1,
+/// so that tile was copied. Tiles are copied in order, so tile i - stages was, too, to a stage whose
+/// previous tile had been scanned: tile i - 2 stages. So the parity is not that of an earlier
+/// phase.)
 ///
 /// `Tiles`: the tiles of the block's sequence, as tiles_of_extent.
 template <class Problem, class Tuning, class Tiles = tiles_of_extent<Problem>>

@@ -373,10 +373,11 @@ struct tuned_on_h200 {
                                                                                 : 7;
     static constexpr bool marking = marks_heads<Problem>;
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
-    static constexpr int fit = // 3 KB are left for barriers and alignment
-        (shared_bytes - 3 * 1024 - (splits ? apart_ring : 0) -
+    // A stage has six barriers. 1 KB is left for what there is only once, and for alignment.
+    static constexpr int fit =
+        (shared_bytes - 1024 - (splits ? apart_ring : 0) -
          (marking ? static_cast<int>(sizeof(found_heads)) : 0)) /
-        (stage + 2 * (Problem::shape::tile_rows + 1) * static_cast<int>(sizeof(T)) + 48);
+        (stage + (Problem::shape::tile_rows + 2) * static_cast<int>(sizeof(T)) + 48);
     // Where warps load, fewer stages, so that the L1 cache has room for loads in flight.
     static constexpr int wanted_stages = tiles_for(loads ? 10 : splits ? 14 : 12);
     static constexpr int stages = structs || fit < wanted_stages ? fit : wanted_stages;
@@ -385,19 +386,15 @@ struct tuned_on_h200 {
     // place results, and two look-ahead warps keep up with them.
     static constexpr bool few = loads || placing || selects<Problem>;
     static constexpr int team_of_structs = blocks_structs<Problem>::warps,
-                         struct_warps = team_of_structs == 1                      ? 6
-                                        : team_of_structs == 2 && sizeof(T) <= 24 ? 10
-                                                                                  : 8;
-    static constexpr bool third =
-        structs ? team_of_structs < 4 || sizeof(T) > 32 : !few && (swift || blocked);
-    // 1 GiB of structs of 64 bytes (H200, share of a copy's speed): .79; with a reducing warp, or
-    // with a fourth look-ahead warp, .78; with both .80, exclusive .83 (40 to 56: not compared).
-    static constexpr int warps_that_reduce =
-        structs && sizeof(T) > 32 && blocks_structs<Problem>::reducing_warps == 1 ? 1 : 0;
-    static constexpr int look_ahead_warps = warps_that_reduce > 0                           ? 4
-                                            : third || (!few && !structs && sizeof(T) <= 4) ? 3
-                                                                                            : 2;
-    static constexpr int long_column_warps = warps_that_reduce > 0 ? 4 : third ? 3 : 2;
+                         struct_warps = team_of_structs == 1 ? 6 : 8,
+                         reducing_warps = !structs               ? 0
+                                          : team_of_structs == 1 ? 1
+                                                                 : 2;
+    static constexpr bool third = structs ? team_of_structs < 4 : !few && (swift || blocked);
+    static constexpr int long_column_warps = structs && sizeof(T) > 32 ? 4 : third ? 3 : 2;
+    static constexpr int look_ahead_warps = structs ? sizeof(T) > 32 ? 4 : long_column_warps + 1
+                                            : third || (!few && sizeof(T) <= 4) ? 3
+                                                                                : 2;
     // For few structs of 12 bytes, the look-back is faster (H200, share of a copy's speed):
     //               2^20   2^22   2^24   2^26
     //   look-back    .62    .64    .70    .72
@@ -453,7 +450,7 @@ struct tuned_on_h200 {
                                              splits ? apart_stages : 0,
                                              reads_groups<Problem> ? 1 : 0,
                                              marking ? 4 : 0,
-                                             warps_that_reduce};
+                                             reducing_warps};
   };
 
   /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements: in segments of

@@ -14,8 +14,8 @@
 //                       that are not bytes in memory
 //   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready;
 //                       teams of them take turns with the tiles
-//   reducing warp       of some structs of more than 32 bytes: reduces tiles instead
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
+//   reducing warps      of structs, instead of both: reduce tiles and publish their aggregates
 //   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
 //                       prefix; they take turns
 //   group warp          of wide values: aggregates of a group's tiles -> that of the group, which
@@ -84,13 +84,12 @@ struct look_ahead_storage
   using shape = typename Problem::shape;
   static constexpr int stages = Tuning::value.stages;
   static constexpr int scanning_warps = Tuning::value.scanning_team_warps();
-  static constexpr int reducing_warps =
-      blocks_structs<Problem>::value ? blocks_structs<Problem>::reducing_warps : scanning_warps;
 
-  // For 16-byte integers: one aggregate a scanning warp, that of its blocked items.
-  uninitialized_array<T, shape::tile_rows> row_aggregates[stages];
-  uninitialized_array<T, shape::tile_rows> row_prefixes[stages]; // R, inclusive
+  // The aggregates of a tile's rows, which the publishing warp replaces by R, inclusive. For 16-byte
+  // integers: one aggregate a scanning warp, that of its blocked items.
+  uninitialized_array<T, shape::tile_rows> rows[stages];
   typename carry::look_ahead<Problem, Tuning>::storage carry;
+  // (Structs need no `reduced`: the warp that reduces a tile has R ready.)
   simt::barrier copied[stages], reduced[stages], rows_ready[stages], scanned[stages];
   participants here;                 // the blocks of the launch that take part
   uninitialized_array<T, 1> initial; // read early
@@ -134,7 +133,7 @@ struct look_ahead_storage
   /// thread of each of `turns` warps, with a `turn` of its own.
   LOOKBACK_DEVICE void initialize_others(int turn, int turns) {
     for (int s = turn; s < stages; s += turns) {
-      simt::initialize(reduced[s], reducing_warps);        // mutant: reduced-init
+      simt::initialize(reduced[s], scanning_warps);        // mutant: reduced-init
       simt::initialize(rows_ready[s], simt::warp_threads); // mutant: rows-init
       carry.initialize(s);
       simt::initialize(scanned[s], scanning_warps * simt::warp_threads); // mutant: scanned-init
@@ -209,7 +208,7 @@ class look_ahead_scan {
   static constexpr bool splits = apart_stages > 0;
   static constexpr int first_loading_warp = tuning.first_loading_warp(),
                        first_marking_warp = tuning.first_marking_warp(),
-                       first_reducing_warp = tuning.first_reducing_warp();
+                       second_reducing_warp = tuning.second_reducing_warp();
   static constexpr int loading_teams = tuning.loading_teams,
                        loading_warps = tuning.loading_team_warps(); // of a team
   // 16-byte integers are summed as blocked items: one aggregate a lane and one a warp, instead of
@@ -220,13 +219,11 @@ class look_ahead_scan {
   static constexpr bool stores_vectors_if_aligned = adds_by_key<Problem>;
   // A lane scans consecutive structs.
   static constexpr bool structs = blocks_structs<Problem>::value;
-  static constexpr bool reduces_apart = tuning.warps_that_reduce > 0;
   static constexpr int kept = blocked ? 1 : rows,
                        aggregates_a_tile = blocked ? scanning_warps : shape::tile_rows;
   // V of a warp's rows, between the two passes over a tile. Those of structs are computed in the
   // second pass: no lane has registers for as many tiles as hide the latency of the prefixes.
-  struct nothing {};
-  using kept_vectors = std::conditional_t<structs, nothing, uninitialized_array<state_type, kept>>;
+  using kept_vectors = uninitialized_array<state_type, kept>;
   static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
   static_assert(can_stage<Problem> || !in_bulk, "items come from loading warps");
   static_assert(tuning.depth >= scanning_teams, "a team needs a tile between its two passes");
@@ -239,9 +236,9 @@ class look_ahead_scan {
   static_assert(!structs || (!in_bulk && loading_teams == 1), "one team loads structs");
   static_assert(!structs || (tuning.in_flight > 0 && tuning.in_flight <= stages),
                 "copies in flight are in different stages");
-  static_assert(!reduces_apart ||
-                    (structs && storage::reducing_warps == 1 && tuning.warps_that_reduce <= stages),
-                "only tiles of structs that one warp reduces have reducing warps");
+  static_assert(structs ? tuning.reducing_warps > 0 && tuning.reducing_warps <= stages
+                        : tuning.reducing_warps == 0,
+                "structs have reducing warps, each with a stage of its own");
   static_assert(tuning.group_warps == (reads_groups<Problem> ? 1 : 0),
                 "aggregates of groups that are read must be published, by one warp");
   static_assert(!splits || (in_bulk && array_apart<Problem> != no_array && apart_stages < stages &&
@@ -290,15 +287,16 @@ public:
   }
   LOOKBACK_DEVICE void run(copying<stages> next) {
     const int warp = simt::warp_index();
-    if (reduces_apart && warp >= first_reducing_warp) {
-      if constexpr (reduces_apart) reduce_every(warp - first_reducing_warp);
+    if (warp == 1 || warp >= second_reducing_warp) {
+      if constexpr (structs)
+        reduce_structs(warp == 1 ? 0 : warp - second_reducing_warp + 1);
+      else
+        publish();
     } else if (warp == 0 || (!in_bulk && warp >= first_loading_warp)) {
       if constexpr (in_bulk)
         copy(next, sequence_.count());
       else
         load(warp == 0 ? 0 : warp - first_loading_warp + 1);
-    } else if (warp == 1) {
-      publish();
     } else if (warp < first_group_warp) {
       const int working = sequence_is_short() ? tuning.look_ahead_warps : tuning.long_column_warps;
       const T &initial = shared_.initial[0];
@@ -309,8 +307,8 @@ public:
     } else if (marks_heads<Problem> && warp >= first_marking_warp) {
       if constexpr (marks_heads<Problem>) marking().run();
     } else {
-      if constexpr (reduces_apart)
-        scan_reduced(scanning_team());
+      if constexpr (structs)
+        scan_structs(scanning_team());
       else
         reduce_and_scan();
     }
@@ -415,13 +413,13 @@ private:
           blocked ? aggregates_a_tile : aggregates_of<Problem>(valid_of(sequence_.tile(i)));
       simt::wait(shared_.reduced[at.stage], at.phase); // mutant: reduced-wait
       uninitialized_array<T, 1> row_prefix;            // R(lane), inclusive
-      scan_row_aggregates(shared_.row_aggregates[at.stage], full_rows, row_prefix, op_, exchange);
+      auto &of_rows = shared_.rows[at.stage];
+      scan_row_aggregates(of_rows, full_rows, row_prefix, op_, exchange);
       const bool publishes = lane == aggregates_a_tile - 1;
       // No tile reads the aggregate of the scan's last tile.
       if (publishes && !sequence_.is_last(i))
         tiles::publish(state_, sequence_.tile(i), row_prefix[0]);
-      auto &row_prefixes = shared_.row_prefixes[at.stage];
-      if (lane < full_rows) construct(row_prefixes[lane], row_prefix[0]); // mutant: row-prefixes
+      if (lane < full_rows) construct(of_rows[lane], row_prefix[0]); // mutant: row-prefixes
       // Every lane arrives: it has written the prefix of its own row.
       simt::arrive(shared_.rows_ready[at.stage]); // mutant: rows-arrive
       // Last: its release waits for the thread's earlier writes.
@@ -435,27 +433,54 @@ private:
     const int count = sequence_.count();
     return valid_of(sequence_.tile(count - 1)).fill_tile() ? count : count - 1;
   }
-  /// Reduces tiles turn, turn + warps_that_reduce, ... of the sequence, as reducing warp `turn`.
-  LOOKBACK_DEVICE void reduce_every(int turn) {
+  /// Reduces tiles turn, turn + reducing_warps, ... of the sequence, as reducing warp `turn`.
+  LOOKBACK_DEVICE void reduce_structs(int turn) {
     const int full = full_tiles();
     ring_position<stages> at;
     at.advance(turn);
-    kept_vectors none;
     int i = turn;
-    for (; i < full; i += tuning.warps_that_reduce, at.advance(tuning.warps_that_reduce))
-      reduce<true, true>({}, i, at, none);
-    if (i < sequence_.count()) reduce<false, true>({}, i, at, none);
+    for (; i < full; i += tuning.reducing_warps, at.advance(tuning.reducing_warps))
+      reduce_structs<true>(i, at);
+    if (i < sequence_.count()) reduce_structs<false>(i, at);
+  }
+  /// Publishes the aggregate of tile i for the other blocks. The prefixes of rows stay in the block.
+  template <bool Full>
+  LOOKBACK_DEVICE void reduce_structs(int i, ring_position<stages> at) {
+    const unsigned tile = sequence_.tile(i);
+    simt::wait(shared_.copied[at.stage], at.phase); // mutant: struct-copied
+    const row_reduction<Problem, Full> rows(shared_.tiles[at.stage], valid_of(tile).of_tile);
+    uninitialized_array<T, 1> through; // R of the lane's row, inclusive
+    rows.run(through, op_);
+    if (rows.ends_row()) { // mutant: struct-rows-written
+      if (rows.row() == shape::tile_rows - 1 && !sequence_.is_last(i))
+        tiles::publish(state_, tile, through[0]);
+      construct(shared_.rows[at.stage][rows.row()], through[0]);
+    }
+    // Every lane arrives: it has read its items, and written R of its row.
+    simt::arrive(shared_.rows_ready[at.stage]); // mutant: struct-rows-arrive
   }
   /// Scans the tiles of the team, which reducing warps reduce.
-  LOOKBACK_DEVICE void scan_reduced(int team) {
+  LOOKBACK_DEVICE void scan_structs(int team) {
     const int full = full_tiles();
     ring_position<stages> at;
     at.advance(team);
-    kept_vectors none;
     int i = team;
-    for (; i < full; i += scanning_teams, at.advance(scanning_teams))
-      scan<true, true>({}, i, at, none);
-    if (i < sequence_.count()) scan<false, true>({}, i, at, none);
+    for (; i < full; i += scanning_teams, at.advance(scanning_teams)) scan_structs<true>(i, at);
+    if (i < sequence_.count()) scan_structs<false>(i, at);
+  }
+  template <bool Full>
+  LOOKBACK_DEVICE void scan_structs(int i, ring_position<stages> at) {
+    const unsigned tile = sequence_.tile(i);
+    simt::wait(shared_.copied[at.stage], at.phase); // mutant: struct-scanned-copied
+    const auto prefix_of = [&] {
+      simt::wait(shared_.rows_ready[at.stage], at.phase); // mutant: struct-rows-wait
+      return carry_.prefix(at, tile);
+    };
+    blocked_rows<Problem, Full>(problem_, shared_.tiles[at.stage], tile, valid_of(tile).of_tile,
+                                scanning_warp())
+        .scan(prefix_of, shared_.rows[at.stage], op_);
+    // Every lane arrives: it no longer reads the stage.
+    simt::arrive(shared_.scanned[at.stage]); // mutant: struct-scanned-arrive
   }
   /// Reduces and scans the full tiles of the team, then the partial tile if the block has one and
   /// it is the team's turn.
@@ -488,7 +513,7 @@ private:
   }
   /// The team's tiles, every scanning_teams-th, from tile `begin` of the sequence to tile `end`.
   /// Tile i is reduced when its copy has completed, and scanned `depth` tiles later. In between, V
-  /// stays in registers, except that of structs.
+  /// stays in registers.
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void reduce_and_scan(const warp_share &share, int team, int begin, int end,
                                        ring_position<stages> &reducing,
@@ -523,11 +548,6 @@ private:
     return blocked_tile<Problem, look_ahead_source<Problem, Tuning>, scanning_warps, Full>(
         problem_, source_, shared_.tiles[stage], tile, valid_of(tile).of_tile, scanning_warp());
   }
-  template <bool Full>
-  LOOKBACK_DEVICE auto blocked_rows_of(unsigned tile, int stage) {
-    return blocked_rows<Problem, Full>(problem_, shared_.tiles[stage], tile, valid_of(tile).of_tile,
-                                       scanning_warp());
-  }
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE auto rows_of(const warp_share &share,
                                const look_ahead_source<Problem, Tuning> &source, unsigned tile,
@@ -546,24 +566,13 @@ private:
     if constexpr (blocked) {
       construct(vectors[0], blocked_share<Full>(sequence_.tile(i), at.stage).reduce(op_));
       if (lane != shape::row_vectors - 1) return;
-      auto &aggregates = shared_.row_aggregates[at.stage];
+      auto &aggregates = shared_.rows[at.stage];
       construct(aggregates[scanning_warp()], vectors[0]); // mutant: warp-aggregate
       simt::arrive(shared_.reduced[at.stage]);            // mutant: warp-arrive
-    } else if constexpr (structs) {
-      // If one warp reduces a tile, those of the team take turns, or it is a reducing warp.
-      constexpr int all = blocks_structs<Problem>::reducing_warps;
-      const int warp = all > 1 ? scanning_warp() : 0;
-      if (all == 1 && !reduces_apart && i / scanning_teams % scanning_warps != scanning_warp())
-        return;
-      const unsigned tile = sequence_.tile(i);
-      row_reduction<Problem, Full>(shared_.tiles[at.stage], valid_of(tile).of_tile, warp)
-          .run(shared_.row_aggregates[at.stage], op_);
-      simt::synchronize_warp(); // mutant: blocked-aggregates
-      if (lane == 0) simt::arrive(shared_.reduced[at.stage]);
     } else {
       const auto &source = source_of(i, at.stage);
       const auto own = rows_of<Full, Aligned>(share, source, sequence_.tile(i), at.stage, lane);
-      auto &aggregates = shared_.row_aggregates[at.stage];
+      auto &aggregates = shared_.rows[at.stage];
       const early_items<std::decay_t<decltype(own)>> early(own);
       const bool arrives = lane == shape::row_vectors - 1;  // the lane that writes the aggregates
       reduce_rows(own, vectors, aggregates, op_, exchange); // mutant: row-aggregates
@@ -588,18 +597,15 @@ private:
     simt::wait(shared_.rows_ready[at.stage], at.phase); // mutant: rows-wait
     maybe<T> prefix = carry_.prefix(at, tile);
     if constexpr (blocked) {
-      if (scanning_warp() > 0)
-        prefix.append(op_, shared_.row_prefixes[at.stage][scanning_warp() - 1]);
+      if (scanning_warp() > 0) prefix.append(op_, shared_.rows[at.stage][scanning_warp() - 1]);
       blocked_share<Full>(tile, at.stage).scan(prefix.exists() ? prefix.value() : T{}, vectors[0]);
-    } else if constexpr (structs) {
-      blocked_rows_of<Full>(tile, at.stage).scan(prefix, shared_.row_prefixes[at.stage], op_);
     } else {
       // The sum of nothing: then there are no branches, for which shifts leave no time.
       if constexpr (sums_integers<Problem> && !Aligned)
         if (!prefix.exists()) prefix.set(T{0});
       const auto own = rows_of<Full, Aligned>(share, source_, tile, at.stage, lane);
       const auto row_prefix = [&](int row) -> const T & {
-        return shared_.row_prefixes[at.stage][row > 0 ? row - 1 : 0];
+        return shared_.rows[at.stage][row > 0 ? row - 1 : 0];
       };
       const bool vector_stores = (stores_vectors_if_aligned && Aligned) || as_vectors(problem_);
       scan_rows<false>(own, prefix, row_prefix, vectors, vector_stores, op_, exchange);

@@ -224,11 +224,11 @@ private:
       const int full_rows =
           aggregates_of<Problem>(valid_items<shape>{shared_.segments.tile(i).valid});
       uninitialized_array<T, 1> row_prefix; // R(lane), inclusive
-      scan_row_aggregates(ring.row_aggregates[at.stage], full_rows, row_prefix, op_, exchange);
+      scan_row_aggregates(ring.rows[at.stage], full_rows, row_prefix, op_, exchange);
       const bool publishes = lane == shape::tile_rows - 1;
       if (publishes && full_rows == shape::tile_rows)
         words_.publish(sequence_.tile(i), row_prefix[0]);
-      if (lane < full_rows) construct(ring.row_prefixes[at.stage][lane], row_prefix[0]);
+      if (lane < full_rows) construct(ring.rows[at.stage][lane], row_prefix[0]);
       simt::arrive(ring.rows_ready[at.stage]);
       if (publishes) words_.count(i); // last: its release waits for the thread's earlier writes
     }
@@ -281,7 +281,7 @@ private:
     lane_exchange<T> exchange(nothing_);
     simt::wait(shared_.ring.copied[at.stage], at.phase); // mutant: segment-copied
     with_rows(i, at, [&](const auto &own) {
-      reduce_rows(own, vectors, shared_.ring.row_aggregates[at.stage], op_, exchange);
+      reduce_rows(own, vectors, shared_.ring.rows[at.stage], op_, exchange);
     });
     if (simt::lane_index() == shape::row_vectors - 1) simt::arrive(shared_.ring.reduced[at.stage]);
   }
@@ -295,7 +295,7 @@ private:
     if (Problem::initial_type::exists || !ring.carry.begins_tree[at.stage])
       prefix.set(ring.carry.prefix[at.stage][0]);
     const auto row_prefix = [&](int row) -> const T & {
-      return ring.row_prefixes[at.stage][row > 0 ? row - 1 : 0];
+      return ring.rows[at.stage][row > 0 ? row - 1 : 0];
     };
     with_rows(i, at, [&](const auto &own) {
       scan_rows<false>(own, prefix, row_prefix, vectors, as_vectors(own.problem), op_, exchange);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Structs in the pipeline (strategy/pipeline.cuh): a team of one to four warps scans a tile, and a
-// lane consecutive items of a row, in registers. So some steps of the row's network, or all, are
-// within a lane. In the second pass, lanes exchange no values if a lane has a whole row (12 bytes),
-// three an item for structs of 24 bytes, four for 32, five for 64; lanes with an item of every row
-// would exchange six.
+// Structs in the pipeline (strategy/pipeline.cuh): one warp reduces a tile, then a team of one to
+// four warps scans it, and a lane has consecutive items of a row, in registers. So some steps of
+// the row's network, or all, are within a lane. In the second pass, lanes exchange no values if a
+// lane has a whole row (12 bytes), three an item for structs of 24 bytes, four for 32, five for 64;
+// lanes with an item of every row would exchange six.
 #pragma once
 
 #include <lookback/block/warp_shuffle.cuh>
@@ -49,44 +49,46 @@ struct struct_group {
   simt::vector_words<granule> words[granules];
 };
 
-/// The rows of a tile of structs, which one warp or the team reduces. The network's value of a
-/// row's last item is a balanced tree over the row, so one application of the operator an item is
-/// enough. If it is one warp of several, more of them are within a lane, which has more items than
-/// in the second pass. `Full`: the tile is full.
+/// The rows of a tile of structs, which one warp reduces. The network's value of a row's last item
+/// is a balanced tree over the row, so one application of the operator an item is enough, and most
+/// are within a lane, which has more items than in the second pass. `Full`: the tile is full.
 template <class Problem, bool Full>
 class row_reduction {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
   using places = struct_tile<Problem, 1>;
   using group = struct_group<T>;
-  static constexpr int warps = blocks_structs<Problem>::reducing_warps,
-                       items = shape::tile_elements / (warps * simt::warp_threads),
+  static constexpr int items = shape::tile_elements / simt::warp_threads,
                        row_lanes = shape::row_vectors / items,
                        lanes = items / places::lane_items; // of the second pass
 
 public:
-  /// The tile in `stage`, which has `valid` valid items. The warp is number `warp` of those that
-  /// reduce it.
-  LOOKBACK_DEVICE row_reduction(unsigned char *stage, int valid, int warp)
-      : lane_(warp * simt::warp_threads + simt::lane_index()), place_(stage, lane_ * lanes),
-        valid_(valid) {}
+  /// The tile in `stage`, which has `valid` valid items.
+  LOOKBACK_DEVICE row_reduction(unsigned char *stage, int valid)
+      : lane_(simt::lane_index()), place_(stage, lane_ * lanes),
+        is_full_(Full || (lane_ + 1) * items <= valid) {}
 
-  /// Writes the aggregates of full rows.
+  /// The lane's row, and whether this is the last lane of it and the row is full.
+  LOOKBACK_DEVICE int row() const { return lane_ / row_lanes; }
+  LOOKBACK_DEVICE bool ends_row() const {
+    return is_full_ && lane_ % row_lanes == row_lanes - 1; // mutant: struct-row-end
+  }
+  /// through[0] <- R of the lane's row, inclusive, in lanes that end a row.
   template <class Operator>
-  LOOKBACK_DEVICE void run(uninitialized_array<T, shape::tile_rows> &row_aggregates,
-                           Operator &op) const {
-    const int lane_of_row = simt::lane_index() % row_lanes;
-    const bool all = Full || (lane_ + 1) * items <= valid_; // in all lanes of a full row
-    uninitialized_array<T, 1> aggregate;
-    if (all) construct(aggregate[0], reduce<items>(0, op));
+  LOOKBACK_DEVICE void run(uninitialized_array<T, 1> &through, Operator &op) const {
+    if (is_full_) construct(through[0], reduce<items>(0, op));
     LOOKBACK_UNROLL
     for (int distance = 1; distance < row_lanes; distance *= 2) {
-      const T left = simt::shuffle_up(aggregate[0], distance);
-      if (all && lane_of_row % (2 * distance) == 2 * distance - 1)
-        construct(aggregate[0], static_cast<T>(op(left, aggregate[0])));
+      const T left = simt::shuffle_up(through[0], distance);
+      if (is_full_ && lane_ % (2 * distance) == 2 * distance - 1)
+        construct(through[0], static_cast<T>(op(left, through[0])));
     }
-    if (all && lane_of_row == row_lanes - 1)
-      construct(row_aggregates[lane_ / row_lanes], aggregate[0]);
+    LOOKBACK_UNROLL
+    for (int distance = 1; distance < shape::tile_rows; distance *= 2) {
+      const T left = simt::shuffle_up(through[0], distance * row_lanes);
+      if (ends_row() && row() >= distance) // mutant: struct-rows
+        construct(through[0], static_cast<T>(op(left, through[0])));
+    }
   }
 
 private:
@@ -111,14 +113,13 @@ private:
     }
   }
 
-  const int lane_; // of those that reduce the tile
+  const int lane_;
   const typename places::template lanes<lanes> place_;
-  const int valid_;
+  const bool is_full_; // all items of the lane are valid; so are those of a full row's other lanes
 };
 
 /// The items of a lane of warp `warp` of a tile's team. The tile is `tile`; it is in `stage`, and
-/// has `valid` valid items. `Full`: the tile is full. If it is not, loops are not unrolled, and the
-/// items wait in local memory: few tiles are partial, and their code is short.
+/// has `valid` valid items. `Full`: the tile is full.
 template <class Problem, bool Full>
 class blocked_rows {
   using T = typename Problem::accumulator;
@@ -129,7 +130,12 @@ class blocked_rows {
   static constexpr int items = places::lane_items, row_lanes = shape::row_vectors / items;
   static constexpr int group_items = group::items, groups = items / group_items;
   static_assert(items % group_items == 0, "a lane has whole groups of items");
-  static constexpr int all_groups = Full ? groups : 1, all_items = Full ? items : 1; // unrolled
+  /// Whether V is computed before the wait for the prefix. Shares of a copy's speed (H200, 0.6 to
+  /// 1.1 GB, inclusive and exclusive), computed before and after the wait:
+  ///             12 bytes   24 bytes   32 bytes   40 bytes   48 bytes   64 bytes
+  ///   before   .974 .985  .914 .917  .913 .932  .801 .770  .821 .801  .848 .868
+  ///   after    .973 .984  .901 .904  .927 .930  .800 .803  .824 .827  .828 .842
+  static constexpr bool early = sizeof(T) <= 24 || sizeof(T) > 48;
 
 public:
   LOOKBACK_DEVICE blocked_rows(const Problem &problem, unsigned char *stage, unsigned tile,
@@ -140,17 +146,20 @@ public:
     count_ = Full || left > items ? items : left < 0 ? 0 : left;
   }
 
-  /// Scans the items, and stores the results of the tile. `prefix` is that of the tile, and
-  /// `row_prefixes` has R.
-  template <class Operator>
-  LOOKBACK_DEVICE void scan(maybe<T> prefix,
+  /// Scans the items, and stores the results of the tile. prefix_of(), which waits for R of the
+  /// rows, `row_prefixes`, and for the tile's prefix, returns the latter.
+  template <class PrefixOf, class Operator>
+  LOOKBACK_DEVICE void scan(PrefixOf prefix_of,
                             const uninitialized_array<T, shape::tile_rows> &row_prefixes,
                             Operator &op) const {
+    maybe<T> prefix;
+    if constexpr (!early) prefix = prefix_of();
     lane_values V; // of the lane's items, inclusive
     read(V);
     step<1>(V, op);
     uninitialized_array<T, 1> before; // V of the item before the lane's
     if constexpr (row_lanes > 1) construct(before[0], simt::shuffle_up(V[items - 1], 1));
+    if constexpr (early) prefix = prefix_of();
     if (row() > 0 && count_ > 0) prefix.append(op, row_prefixes[row() - 1]); // mutant: blocked-row
     // Without an initial value, only the scan's first row has no prefix. Warps whose lanes all have
     // one run code without that branch.
@@ -168,7 +177,7 @@ private:
 
   /// The items of the lane.
   LOOKBACK_DEVICE void read(lane_values &x) const {
-    LOOKBACK_UNROLL_BY(all_groups)
+    LOOKBACK_UNROLL
     for (int g = 0; g < groups; ++g) {
       const group read = read_group(g);
       LOOKBACK_UNROLL
@@ -186,7 +195,7 @@ private:
       return HasPrefix || prefix.exists() ? static_cast<T>(op(prefix.value(), right)) : right;
     };
     const bool begins_row = row_lanes == 1 || lane_of_row() == 0; // mutant: blocked-before
-    LOOKBACK_UNROLL_BY(all_groups)
+    LOOKBACK_UNROLL
     for (int g = 0; g < groups; ++g) {
       group results;
       if constexpr (Problem::inclusive) results = read_group(g);
@@ -225,14 +234,12 @@ private:
     constexpr bool within = Distance < items;
     constexpr int chains = within ? Distance : items, links = items / chains,
                   lanes = within ? 1 : Distance / items;
-    [[maybe_unused]] constexpr int all_chains = Full ? chains : 1,
-                                   all_links = Full ? links : 1; // unrolled
-    LOOKBACK_UNROLL_BY(all_chains)
+    LOOKBACK_UNROLL
     for (int j = 0; j < chains; ++j) {
       uninitialized_array<T, 1> left; // from an earlier lane of the row
       if constexpr (row_lanes > 1)
         construct(left[0], simt::shuffle_up(V[(links - 1) * chains + j], lanes));
-      LOOKBACK_UNROLL_BY(all_links)
+      LOOKBACK_UNROLL
       for (int k = links - 1; k > 0; --k) {
         const int i = k * chains + j;
         if (i < count_) construct(V[i], static_cast<T>(op(V[i - chains], V[i])));
@@ -258,11 +265,12 @@ private:
         simt::store_vector<granule>(to + lane * granule + k * simt::warp_threads * granule,
                                     simt::load_vector<granule>(place(k)));
     } else {
-      const int left = valid_ * size - warp_ * bytes, valid_bytes = left < bytes ? left : bytes;
-      LOOKBACK_ROLLED
-      for (int i = lane; i * 4 < valid_bytes; i += simt::warp_threads)
-        simt::store_vector<4>(to + i * 4,
-                              simt::load_vector<4>(places::place_of_word(stage_, i, first_lane)));
+      const int left = valid_ * size - warp_ * bytes; // none, if negative
+      places::each_piece(stage_, first_lane, left < bytes ? left : bytes, lane, simt::warp_threads,
+                         [&](auto vector, unsigned char *place, int offset) {
+                           simt::store_vector<vector.value>(to + offset,
+                                                            simt::load_vector<vector.value>(place));
+                         });
     }
   }
 

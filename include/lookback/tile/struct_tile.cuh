@@ -38,15 +38,12 @@ struct blocks_structs {
   static constexpr int warps = sizeof(T) <= 12                                             ? 1
                                : sizeof(T) <= 24 || (sizeof(T) > 32 && sizeof(T) % 8 != 0) ? 2
                                                                                            : 4;
-  /// Warps that reduce a tile: one, which exchanges fewer values than a team; or the team, where
-  /// one would need too many registers.
-  static constexpr int reducing_warps = sizeof(T) > 32 && sizeof(T) % 8 != 0 ? warps : 1;
 };
 
 inline constexpr int struct_granule = 16; // bytes
 
-/// A tile of structs in a stage, which `Warps` warps fill. The array begins at a multiple of 16
-/// bytes.
+/// A tile of structs in a stage, which `Warps` warps fill, one warp reduces and a team scans. The
+/// array begins at a multiple of 16 bytes.
 template <class Problem, int Warps>
 class struct_tile {
   using T = typename Problem::accumulator;
@@ -55,8 +52,6 @@ class struct_tile {
 public:
   static constexpr int granule = struct_granule, line_granules = 8;
   static constexpr int scanning_lanes = blocks_structs<Problem>::warps * simt::warp_threads;
-  static constexpr int reducing_lanes =
-      blocks_structs<Problem>::reducing_warps * simt::warp_threads;
   static constexpr int lane_items = shape::tile_elements / scanning_lanes;
   static constexpr int lane_granules = lane_items * static_cast<int>(sizeof(T)) / granule;
   static constexpr int steps = blocks_structs<Problem>::warps * lane_granules; // if one warp copies
@@ -71,7 +66,7 @@ private:
   // The fewest lanes whose granules are whole lines. They have the same f.
   static constexpr int power = lane_granules & -lane_granules,
                        lanes_in_lines = power < line_granules ? line_granules / power : 1;
-  static constexpr bool same_lanes = reducing_lanes == scanning_lanes; // in both passes
+  static constexpr bool same_lanes = scanning_lanes == simt::warp_threads; // in both passes
   // With an odd number of granules a lane, scanning lanes need no f. Without it, addresses are
   // sums, which take fewer registers.
   static constexpr bool permutes = !same_lanes || lanes_in_lines < line_granules;
@@ -134,10 +129,22 @@ public:
     const int first_, begin_;
   };
 
-  /// Where word `i` is, counted from those of lane `first`.
-  LOOKBACK_DEVICE static unsigned char *place_of_word(unsigned char *stage, int i, int first) {
-    constexpr int words = granule / 4, lane_words = lane_granules * words;
-    return granule_at(stage, first + i / lane_words, i % lane_words / words) + i % words * 4;
+  /// Calls move(size, place, offset) for the pieces of the first `bytes` bytes from those of lane
+  /// `first` of the tile on: granules, and behind the last whole one words. `size` is an
+  /// integral_constant. The pieces are shared out among `lanes` lanes, of which this is `lane`.
+  template <class Move>
+  LOOKBACK_DEVICE static void each_piece(unsigned char *stage, int first, int bytes, int lane,
+                                         int lanes, Move move) {
+    const auto place = [=](int g) {
+      return granule_at(stage, first + g / lane_granules, g % lane_granules);
+    };
+    const int granules = bytes / granule, words = bytes % granule / 4;
+    LOOKBACK_ROLLED
+    for (int g = lane; g < granules; g += lanes)
+      move(std::integral_constant<int, granule>{}, place(g), g * granule);
+    if (lane < words)
+      move(std::integral_constant<int, 4>{}, place(granules) + lane * 4,
+           granules * granule + lane * 4);
   }
 
 #if LOOKBACK_TARGETS_SM_80
@@ -164,14 +171,14 @@ public:
         else
           simt::copy_vector_async(place(k + share), granules);
       }
-      simt::arrive_when_copied(copied); // mutant: struct-copies
     } else {
-      const int words = valid.of_tile * static_cast<int>(sizeof(T)) / 4;
-      LOOKBACK_ROLLED
-      for (int i = share * simt::warp_threads + lane; i < words; i += Warps * simt::warp_threads)
-        simt::store_shared<4>(place_of_word(stage, i, 0), simt::load_vector<4>(from + i * 4));
-      simt::arrive(copied); // every lane has written its own words // mutant: struct-arrive
+      each_piece(stage, 0, valid.of_tile * static_cast<int>(sizeof(T)),
+                 share * simt::warp_threads + lane, Warps * simt::warp_threads,
+                 [&](auto size, unsigned char *place, int offset) {
+                   simt::copy_vector_async<size.value>(place, from + offset);
+                 });
     }
+    simt::arrive_when_copied(copied); // mutant: struct-copies
   }
 #endif
 
