@@ -149,11 +149,11 @@ TEST_CASE("pipeline, one body of code for partial and for unaligned tiles") {
 /// One warp scans a tile and loads it, or several do. Of more than a group of tiles, aggregates of
 /// groups are read: of up to 32 bytes together with those of tiles.
 TEST_CASE("pipeline, structs") {
-  structs<test::load_ahead_by<4, 2, 2, 1, 1, 1, 2>, 12>(1, 8);
-  structs<test::load_ahead_by<3, 2, 8, 2, 2, 1, 2, 1>, 64>(1, 8);
-  structs<test::load_ahead_by<3, 1, 4, 2, 1, 1, 1, 1, 1>, 64>(32, 36); // a warp of its own reduces
-  structs<test::load_ahead_by<3, 1, 2, 2, 1, 1, 1, 1>, 24>(32, 36);
-  structs<test::load_ahead_by<3, 2, 4, 1, 1, 1, 2, 1>, 44>(1, 8); // a team reduces a tile
+  structs<test::load_ahead_by<4, 2, 2, 1, 1, 1, 2, 0, 1>, 12>(1, 8);
+  structs<test::load_ahead_by<3, 2, 8, 2, 2, 1, 2, 1, 1>, 64>(1, 8);
+  structs<test::load_ahead_by<3, 1, 4, 2, 1, 1, 1, 1, 2>, 64>(32, 36);
+  structs<test::load_ahead_by<3, 1, 2, 2, 1, 1, 1, 1, 1>, 24>(32, 36);
+  structs<test::load_ahead_by<3, 2, 4, 1, 1, 1, 2, 1, 2>, 44>(1, 8);
 }
 TEST_CASE("the pipeline does not take arrays of structs that are not aligned to 16 bytes") {
   namespace core = lookback::detail;
