@@ -514,7 +514,7 @@ mutation("structs scanned before they are copied" DELETE struct-scanned-copied)
 mutation("R taken in the middle of a row"
          VALUE struct-row-end "lane_ % row_lanes == row_lanes - 1" "lane_ % row_lanes == 0")
 mutation("R of structs without the rows far above"
-         REPLACE struct-rows "row() >= distance" "row() == distance")
+         VALUE struct-rows "row() >= distance" "row() == distance")
 mutation("arrival before R of the rows of structs is written"
          MOVE struct-rows-arrive BEFORE struct-rows-written)
 mutation("R of the rows of structs not waited for" DELETE struct-rows-wait)

@@ -158,7 +158,7 @@ TEST_CASE("pipeline, structs") {
 TEST_CASE("the pipeline does not take arrays of structs that are not aligned to 16 bytes") {
   namespace core = lookback::detail;
   using T = test::marked_interval<12>;
-  using rows = test::pipeline_rows<test::load_ahead_by<3, 2, 1, 1, 1, 1>>;
+  using rows = test::pipeline_rows<test::load_ahead_by<3, 2, 1, 1, 1, 1, 1, 0, 1>>;
   const std::vector<T> elements = test::interval_elements<T, T>(2000);
   std::vector<T> output(elements.size());
   test::for_each_trial(4, [&](test::trial &one) {

@@ -94,8 +94,17 @@ struct tuned_on_h200 {
       Problem,
       exchanges_by_copy<typename Problem::accumulator> || has_short_kernels<Problem> ? 8 : 16,
       carry::cluster_or_wave>;
+  /// For structs of more than 24 bytes, not more blocks than the small one: registers would spill,
+  /// and the pipeline is faster (H200, share of a copy's speed, by blocks a multiprocessor):
+  ///              2^18 of 32 bytes   2^17 of 40   2^17 of 48   2^17 of 64
+  ///   4                 .50             .36          .31          .21
+  ///   2                 .60             .49          .50          .55
   template <class Problem>
-  using large_wave = wave_tiles<Problem, 8, carry::wave>;
+  using large_wave =
+      wave_tiles<Problem,
+                 (blocks_structs<Problem>::value && sizeof(typename Problem::accumulator) > 24 ? 16
+                                                                                               : 8),
+                 carry::wave>;
 
   /// The look-back. H200, i32 inclusive sum, warps x blocks, us:   2^28
   ///   8 x 1                                                        813
