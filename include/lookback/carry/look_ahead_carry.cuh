@@ -204,9 +204,9 @@ struct ahead_prefixes {
 ///
 /// Tile i is in stage i % stages of the ring. Its prefix overwrites the prefix of tile i - stages,
 /// which must have been scanned: the warp waits for `scanned`. (It has the aggregate of tile i - 1,
-/// so that tile was copied. Tiles are copied in order, so tile i - stages was, too, to a stage whose
-/// previous tile had been scanned: tile i - 2 stages. So the parity is not that of an earlier
-/// phase.)
+/// so that tile was copied. Tiles are copied in order, so tile i - stages was copied, too, to the
+/// stage of tile i - 2 stages, which must have been scanned before. So the parity is not that of an
+/// earlier phase.)
 ///
 /// `Tiles`: the tiles of the block's sequence, as tiles_of_extent.
 template <class Problem, class Tuning, class Tiles = tiles_of_extent<Problem>>

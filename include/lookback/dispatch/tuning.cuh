@@ -346,6 +346,11 @@ struct tuned_on_h200 {
   /// (24 bytes depend on where the arrays are: in a program that scans only these, which may put
   /// them elsewhere, the last two figures are .84 and .85.)
   /// Copied in bulk, a piece for each lane, they were slower (.41, .37, .30, .30).
+  /// The same later (12 and 24 bytes: 805 MB, 32 and 64: 1 GiB):
+  ///                                             .96        .89        .92        .79
+  ///     a reducing warp, or two, computes R       .98        .91        .92        .84
+  /// With one more look-ahead warp where tile sequences are short: 2^21 of 12 bytes .71 (before
+  /// .66), 2^20 of 24 bytes .69 (.68), 2^20 of 32 bytes .71 (.66).
   template <class Problem>
   struct pipeline {
     using T = typename Problem::accumulator;

@@ -85,8 +85,8 @@ struct look_ahead_storage
   static constexpr int stages = Tuning::value.stages;
   static constexpr int scanning_warps = Tuning::value.scanning_team_warps();
 
-  // The aggregates of a tile's rows, which the publishing warp replaces by R, inclusive. For 16-byte
-  // integers: one aggregate a scanning warp, that of its blocked items.
+  // The aggregates of a tile's rows, which the publishing warp replaces by R, inclusive; of structs,
+  // R from the start. For 16-byte integers: one a scanning warp, that of its blocked items.
   uninitialized_array<T, shape::tile_rows> rows[stages];
   typename carry::look_ahead<Problem, Tuning>::storage carry;
   // (Structs need no `reduced`: the warp that reduces a tile has R ready.)
@@ -443,7 +443,7 @@ private:
       reduce_structs<true>(i, at);
     if (i < sequence_.count()) reduce_structs<false>(i, at);
   }
-  /// Publishes the aggregate of tile i for the other blocks. The prefixes of rows stay in the block.
+  /// The aggregate of tile i is published for the other blocks. R of its rows stays in the block.
   template <bool Full>
   LOOKBACK_DEVICE void reduce_structs(int i, ring_position<stages> at) {
     const unsigned tile = sequence_.tile(i);
