@@ -85,8 +85,8 @@ struct look_ahead_storage
   static constexpr int stages = Tuning::value.stages;
   static constexpr int scanning_warps = Tuning::value.scanning_team_warps();
 
-  // The aggregates of a tile's rows, which the publishing warp replaces by R, inclusive; of structs,
-  // R from the start. For 16-byte integers: one a scanning warp, that of its blocked items.
+  // The aggregates of a tile's rows, which the publishing warp replaces by R, inclusive; of
+  // structs, only R. For 16-byte integers: one a scanning warp, that of its blocked items.
   uninitialized_array<T, shape::tile_rows> rows[stages];
   typename carry::look_ahead<Problem, Tuning>::storage carry;
   // (Structs need no `reduced`: the warp that reduces a tile has R ready.)
