@@ -255,7 +255,7 @@ struct componentwise_sum {
 
 template <int Count>
 struct inclusive_scan_of_integers : call<integers<Count>> {
-  static constexpr long long largest_input = 1LL << 30;
+  static constexpr long long largest_input = 1LL << 31;
   static std::string type() { return call<std::int32_t>::type() + "x" + std::to_string(Count); }
 
   static __device__ integers<Count> element(long long i, std::uint64_t random) {
