@@ -146,8 +146,8 @@ TEST_CASE("pipeline, bytes that warps copy") {
 TEST_CASE("pipeline, one body of code for partial and for unaligned tiles") {
   intervals_anywhere<test::look_ahead_by<3, 2, 2, 4, 1, 1, 2, 1, true>>();
 }
-/// One warp scans a tile and loads it, or several do. Of more than a group of tiles, aggregates of
-/// groups are read: of up to 32 bytes together with those of tiles.
+/// One warp scans a tile, loads it and reduces it, or several do. Of more than a group of tiles,
+/// aggregates of groups are read: of up to 32 bytes together with those of tiles.
 TEST_CASE("pipeline, structs") {
   structs<test::load_ahead_by<4, 2, 2, 1, 1, 1, 2, 0, 1>, 12>(1, 8);
   structs<test::load_ahead_by<3, 2, 8, 2, 2, 1, 2, 1, 1>, 64>(1, 8);

@@ -84,7 +84,7 @@ inline constexpr bool has_short_kernels =
 /// `loading_teams`-th tile, items `loads_at_once` a lane at once.
 ///
 /// Structs have `reducing_warps`, of which the publishing warp is one: they reduce tiles as soon as
-/// these are copied, and publish their aggregates. `depth` then means nothing.
+/// these are copied, and publish their aggregates. `depth` then has no use.
 ///
 /// With `keeps_lines`, a tile's bytes keep their address modulo 128 in shared memory: segments may
 /// begin anywhere in a line, and lines are copied to lines.
@@ -203,9 +203,9 @@ struct ahead_prefixes {
 /// read and reduced their tiles, but never for their prefixes.
 ///
 /// Tile i is in stage i % stages of the ring. Its prefix overwrites the prefix of tile i - stages,
-/// which must have been scanned: the warp waits for `scanned`. (It has the aggregate of tile i - 1,
-/// so that tile was copied. Tiles are copied in order, so tile i - stages was copied, too, to the
-/// stage of tile i - 2 stages, which must have been scanned before. So the parity is not that of an
+/// which must have been scanned: the warp waits for `scanned`. (Before, it waits for `groups_ready`
+/// of tile i - 1, at which a lane arrives only after its own wait for `scanned`. So all tiles up to
+/// i - 1 - stages have been scanned, tile i - 2 stages among them, and the parity is not that of an
 /// earlier phase.)
 ///
 /// `Tiles`: the tiles of the block's sequence, as tiles_of_extent.

@@ -94,7 +94,7 @@ struct tuned_on_h200 {
       Problem,
       exchanges_by_copy<typename Problem::accumulator> || has_short_kernels<Problem> ? 8 : 16,
       carry::cluster_or_wave>;
-  /// For structs of more than 24 bytes, not more blocks than the small one: registers would spill,
+  /// For structs of more than 24 bytes, no more blocks than small_wave: registers would spill,
   /// and the pipeline is faster (H200, share of a copy's speed, by blocks a multiprocessor):
   ///              2^18 of 32 bytes   2^17 of 40   2^17 of 48   2^17 of 64
   ///   4                 .50             .36          .31          .21
@@ -348,7 +348,7 @@ struct tuned_on_h200 {
   /// Copied in bulk, a piece for each lane, they were slower (.41, .37, .30, .30).
   /// The same later (12 and 24 bytes: 805 MB, 32 and 64: 1 GiB):
   ///                                             .96        .89        .92        .79
-  ///     a reducing warp, or two, computes R       .98        .91        .92        .84
+  ///     one or two reducing warps compute R       .98        .91        .92        .84
   /// With one more look-ahead warp where tile sequences are short: 2^21 of 12 bytes .71 (before
   /// .66), 2^20 of 24 bytes .69 (.68), 2^20 of 32 bytes .71 (.66).
   template <class Problem>
@@ -436,7 +436,7 @@ struct tuned_on_h200 {
                                           : two_teams ? 2
                                                       : 4;
     static constexpr int depth_at_most = stages - spare;
-    static constexpr int wanted = structs                  ? stages // as deep as can be
+    static constexpr int wanted = structs                  ? stages // not used
                                   : splits || marking      ? placing ? 6 : 8
                                   : loads && sizeof(T) > 4 ? 5
                                                            : tiles_for(wanted_depth);

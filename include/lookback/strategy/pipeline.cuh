@@ -15,7 +15,8 @@
 //   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready;
 //                       teams of them take turns with the tiles
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
-//   reducing warps      of structs, instead of both: reduce tiles and publish their aggregates
+//   reducing warps      of structs, instead of the publishing warp: reduce tiles, and publish their
+//                       aggregates; the scanning warps only scan
 //   look-ahead warps    aggregates of all tiles since the block's previous tile -> the tile's
 //                       prefix; they take turns
 //   group warp          of wide values: aggregates of a group's tiles -> that of the group, which
@@ -89,7 +90,7 @@ struct look_ahead_storage
   // structs, only R. For 16-byte integers: one a scanning warp, that of its blocked items.
   uninitialized_array<T, shape::tile_rows> rows[stages];
   typename carry::look_ahead<Problem, Tuning>::storage carry;
-  // (Structs need no `reduced`: the warp that reduces a tile has R ready.)
+  // (Structs do not use `reduced`: the warp that reduces a tile computes R.)
   simt::barrier copied[stages], reduced[stages], rows_ready[stages], scanned[stages];
   participants here;                 // the blocks of the launch that take part
   uninitialized_array<T, 1> initial; // read early
@@ -444,17 +445,20 @@ private:
     if (i < sequence_.count()) reduce_structs<false>(i, at);
   }
   /// The aggregate of tile i is published for the other blocks. R of its rows stays in the block.
+  /// (The parity is not that of an earlier phase: the warp has seen tile i - reducing_warps copied.
+  /// For this, every loading lane's earlier copies must be complete, and those of tile i - stages
+  /// are among them.)
   template <bool Full>
   LOOKBACK_DEVICE void reduce_structs(int i, ring_position<stages> at) {
     const unsigned tile = sequence_.tile(i);
     simt::wait(shared_.copied[at.stage], at.phase); // mutant: struct-copied
-    const row_reduction<Problem, Full> rows(shared_.tiles[at.stage], valid_of(tile).of_tile);
+    const row_reduction<Problem, Full> reduction(shared_.tiles[at.stage], valid_of(tile).of_tile);
     uninitialized_array<T, 1> through; // R of the lane's row, inclusive
-    rows.run(through, op_);
-    if (rows.ends_row()) { // mutant: struct-rows-written
-      if (rows.row() == shape::tile_rows - 1 && !sequence_.is_last(i))
+    reduction.run(through, op_);
+    if (reduction.ends_row()) { // mutant: struct-rows-written
+      if (reduction.row() == shape::tile_rows - 1 && !sequence_.is_last(i))
         tiles::publish(state_, tile, through[0]);
-      construct(shared_.rows[at.stage][rows.row()], through[0]);
+      construct(shared_.rows[at.stage][reduction.row()], through[0]);
     }
     // Every lane arrives: it has read its items, and written R of its row.
     simt::arrive(shared_.rows_ready[at.stage]); // mutant: struct-rows-arrive
