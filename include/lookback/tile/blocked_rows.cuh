@@ -147,8 +147,8 @@ public:
   }
 
   /// Scans the items, and stores the results of the tile. prefix_of() waits until `row_prefixes`
-  /// has R of the rows and the tile's prefix is ready, and returns the prefix. Before, no result may
-  /// be put into the stage: a warp may still be reducing the tile.
+  /// has R of the rows and the tile's prefix is ready, and returns the prefix. Before, no result
+  /// may be put into the stage: a warp may still be reducing the tile.
   template <class PrefixOf, class Operator>
   LOOKBACK_DEVICE void scan(PrefixOf prefix_of,
                             const uninitialized_array<T, shape::tile_rows> &row_prefixes,
