@@ -5,8 +5,8 @@
 #include <lookback/core/tile_status.cuh>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
+#include <ctime>
 
 namespace lookback {
 inline namespace LOOKBACK_ABI {
@@ -20,10 +20,12 @@ namespace detail {
 /// bits are set: most other content is less, and roll_call::answer() replaces that in one step.
 inline std::uint64_t launch_tag() {
   static std::atomic<std::uint64_t> next{[] {
-    const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-    const std::uint64_t random =
-        (static_cast<std::uint64_t>(now) ^ reinterpret_cast<std::uintptr_t>(&next)) *
-        0x9e3779b97f4a7c15; // 2^64 over the golden ratio
+    std::timespec now{}; // (<chrono> would add 2 % to the time in which a call compiles)
+    (void)std::timespec_get(&now, TIME_UTC);
+    const std::uint64_t nanoseconds = static_cast<std::uint64_t>(now.tv_sec) * 1000000000u +
+                                      static_cast<std::uint64_t>(now.tv_nsec);
+    const std::uint64_t random = (nanoseconds ^ reinterpret_cast<std::uintptr_t>(&next)) *
+                                 0x9e3779b97f4a7c15; // 2^64 over the golden ratio
     return std::uint64_t{0xf} << 60 | random >> 4;
   }()};
   constexpr std::uint64_t step = roll_call<>::tag_step;
