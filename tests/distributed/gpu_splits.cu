@@ -8,6 +8,7 @@
 
 #include <thrust/iterator/counting_iterator.h>
 
+#include <chrono>
 #include <memory>
 #include <numeric>
 #include <utility>

@@ -9,6 +9,7 @@
 
 #include <cuda_fp16.h>
 
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <string>

@@ -16,6 +16,7 @@
 
 #include <thrust/copy.h>
 
+#include <chrono>
 #include <exception>
 #include <random>
 #include <thread>
