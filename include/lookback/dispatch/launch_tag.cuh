@@ -20,7 +20,7 @@ namespace detail {
 /// bits are set: most other content is less, and roll_call::answer() replaces that in one step.
 inline std::uint64_t launch_tag() {
   static std::atomic<std::uint64_t> next{[] {
-    std::timespec now{}; // (<chrono> would add 2 % to the time in which a call compiles)
+    std::timespec now{}; // (<chrono> would add 3 % to the time in which a call compiles)
     (void)std::timespec_get(&now, TIME_UTC);
     const std::uint64_t nanoseconds = static_cast<std::uint64_t>(now.tv_sec) * 1000000000u +
                                       static_cast<std::uint64_t>(now.tv_nsec);

@@ -436,8 +436,7 @@ struct tuned_on_h200 {
                                           : two_teams ? 2
                                                       : 4;
     static constexpr int depth_at_most = stages - spare;
-    static constexpr int wanted = structs                  ? stages // not used
-                                  : splits || marking      ? placing ? 6 : 8
+    static constexpr int wanted = splits || marking        ? placing ? 6 : 8
                                   : loads && sizeof(T) > 4 ? 5
                                                            : tiles_for(wanted_depth);
     static constexpr int depth =
