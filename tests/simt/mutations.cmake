@@ -462,6 +462,7 @@ mutation("an answer that overwrites an exclusion"
 mutation("the place of a block among all of the launch"
          VALUE place "place.all + simt::count_bits(here & ((1u << (block - first)) - 1))" "block")
 mutation("participants read before all parts are there" DELETE start-barrier)
+mutation("only the first part of each warp waited for" VALUE next-part "part += turns" "part += 1 << 20")
 mutation("a total of any content taken for one of this launch"
          VALUE tag "seen == mark_.value()" "seen != 0")
 mutation("first copies in vain not waited for" DELETE in-vain)
@@ -475,6 +476,7 @@ mutation("the first copies wait for a barrier that is not there yet"
          REPLACE ring "if (next.i >= stages) " "")
 mutation("a stage filled before its tile is scanned" DELETE ring)
 mutation("a stage filled a round too early" REPLACE ring " ^ 1" "")
+mutation("arrays taken for aligned ones when a tile is copied" VALUE whole-tile "aligned()" "true")
 mutation("bytes not owed to the barrier of a copy"
          REPLACE copy-bytes "arrive_and_expect(copied, bulk.bytes)" "arrive(copied)")
 mutation("a stage loaded before its tile is scanned" DELETE load-ring)

@@ -124,6 +124,9 @@ struct look_ahead_tuning {
 struct tile_sequence {
   unsigned first, step, tiles; // `tiles`: of all blocks
   LOOKBACK_DEVICE int count() const { return static_cast<int>((tiles - first - 1) / step + 1); }
+  /// Whether count() is at most `most`, and whether it is greater than i, without a division.
+  LOOKBACK_DEVICE bool is_short(int most) const { return tiles - first <= most * step; }
+  LOOKBACK_DEVICE bool has(int i) const { return tile(i) < tiles; }
   LOOKBACK_DEVICE unsigned tile(int i) const { return first + i * step; }
   LOOKBACK_DEVICE bool is_last(int i) const { return tile(i) + 1 >= tiles; }
 };

@@ -258,9 +258,6 @@ class look_ahead_scan {
                 "the first copies must not wait for each other");
 
 public:
-  /// Those that publish and look ahead, and the group warp, which have nothing to do at first.
-  static constexpr int settling_warps = first_scanning_warp - 1;
-
   LOOKBACK_DEVICE look_ahead_scan(const Problem &problem, const State &state,
                                   const tile_sequence &sequence, storage &shared)
       : problem_(problem), state_(state), shared_(shared), op_(problem.op), source_(problem),
@@ -295,7 +292,7 @@ public:
         publish();
     } else if (warp == 0 || (!in_bulk && warp >= first_loading_warp)) {
       if constexpr (in_bulk)
-        copy(next, sequence_.count());
+        copy(next, INT_MAX);
       else
         load(warp == 0 ? 0 : warp - first_loading_warp + 1);
     } else if (warp < first_group_warp) {
@@ -327,9 +324,7 @@ private:
   LOOKBACK_DEVICE auto marking() const {
     return marking_warps<Problem, Tuning, storage>(problem_, sequence_, shared_);
   }
-  LOOKBACK_DEVICE bool sequence_is_short() const {
-    return sequence_.count() <= tuning.short_column;
-  }
+  LOOKBACK_DEVICE bool sequence_is_short() const { return sequence_.is_short(tuning.short_column); }
   LOOKBACK_DEVICE static int scanning_team() {
     return (simt::warp_index() - first_scanning_warp) / scanning_warps;
   }
@@ -348,7 +343,8 @@ private:
   /// `scanned` may not be initialized yet.
   LOOKBACK_DEVICE void copy(copying<stages> &next, int end) {
     if (simt::lane_index() != 0) return;
-    for (; next.i < end && next.i < sequence_.count(); ++next.i, ++next.at) {
+    LOOKBACK_ROLLED
+    for (; next.i < end && sequence_.has(next.i); ++next.i, ++next.at) {
       const int stage = next.at.stage;
       const unsigned tile = sequence_.tile(next.i);
       const auto bulk = source_.plan_of(tile, valid_of(tile).of_tile);
@@ -698,8 +694,7 @@ LOOKBACK_DEVICE void scan_ahead(const Problem &problem, const State &state, cons
   const auto tiles = static_cast<unsigned>(problem.tiles());
   tile_sequence sequence{simt::block_index(), blocks, tiles};
   auto next = scan(problem, state, sequence, shared).begin();
-  if (warp > 0 && warp <= scan::settling_warps)
-    settle(roll, blocks, patience_of(tiles), shared.here, warp - 1, scan::settling_warps);
+  settle(roll, blocks, patience_of(tiles), shared.here);
   simt::synchronize_block(); // mutant: start-barrier
   const participant here = shared.here.place_of(simt::block_index(), blocks);
   if (!LOOKBACK_LIKELY(here.all == blocks)) {
@@ -730,9 +725,7 @@ LOOKBACK_DEVICE void scan_few(const Problem &problem,
   // be fetched in vain; items may not be, since their iterator would be called twice.
   constexpr bool fetches = can_stage<Problem>;
   if (fetches && warp < warps) fetch_one_tile<wave>(problem, block, shared.tile);
-  if (warp > 0)
-    settle(roll, tiles, patience_of(tiles), shared.here, warp - 1,
-           simt::block_threads() / simt::warp_threads - 1);
+  settle(roll, tiles, patience_of(tiles), shared.here);
   simt::synchronize_block(); // mutant: few-barrier
   const participant here = shared.here.place_of(block, tiles);
   if (warp >= warps) return;

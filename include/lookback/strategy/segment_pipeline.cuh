@@ -328,7 +328,7 @@ LOOKBACK_DEVICE void scan_segments_ahead(
   if (simt::warp_index() == 1 && simt::lane_index() == 0)
     roll.answer(simt::block_index(), presence::present);
   scan::begin(batches, all, shared);
-  settle(roll, blocks, patience_of(all), shared.ring.here, simt::warp_index(), scan::warps);
+  settle(roll, blocks, patience_of(all), shared.ring.here);
   simt::synchronize_block(); // mutant: segment-start
   const participant here = shared.ring.here.place_of(simt::block_index(), blocks);
   if (here.mine == participant::nowhere) return;

@@ -156,13 +156,24 @@ public:
 #endif
 
 #if LOOKBACK_TARGETS_SM_90
-  /// The bytes of a tile of `valid` items that bulk copies transfer.
+  /// The bytes of a tile of `valid` items that bulk copies transfer; `is_whole`: all of them.
   struct plan {
     piece arrays[from_memory];
     unsigned bytes;
+    bool is_whole;
   };
+  /// A full tile of aligned arrays takes few instructions, since the first copies of a kernel wait
+  /// for them.
   LOOKBACK_DEVICE plan plan_of(unsigned tile, int valid) const {
     plan result;
+    result.is_whole = own_rows && aligned() && valid == shape::tile_elements; // mutant: whole-tile
+    if (result.is_whole) {
+      result.arrays[0] = bytes_of<0>(tile, shape::tile_elements);
+      if constexpr (from_memory == 2) result.arrays[1] = bytes_of<1>(tile, shape::tile_elements);
+      result.bytes = shape::tile_elements *
+                     (element_bytes<0> + (from_memory == 2 ? element_bytes<arrays - 1> : 0));
+      return result;
+    }
     result.arrays[0] = bulk_of<0>(tile, valid);
     result.bytes = result.arrays[0].bytes();
     if constexpr (from_memory == 2) {
@@ -175,8 +186,10 @@ public:
   /// bytes that they leave out: the first and the last few of the arrays.
   LOOKBACK_DEVICE void fill(unsigned char *stage, unsigned tile, int valid, const plan &bulk,
                             simt::barrier &copied, simt::cache_policy policy) const {
-    copy_rest<0>(stage, tile, valid, bulk.arrays[0], 0, 1);
-    if constexpr (from_memory == 2) copy_rest<1>(stage, tile, valid, bulk.arrays[1], 0, 1);
+    if (!bulk.is_whole) {
+      copy_rest<0>(stage, tile, valid, bulk.arrays[0], 0, 1);
+      if constexpr (from_memory == 2) copy_rest<1>(stage, tile, valid, bulk.arrays[1], 0, 1);
+    }
     if (writes_stage<Problem> || !aligned())
       // Orders bytes that threads have written to this stage, now or in an earlier round, before
       // the bulk copies.
