@@ -462,7 +462,7 @@ mutation("an answer that overwrites an exclusion"
 mutation("the place of a block among all of the launch"
          VALUE place "place.all + simt::count_bits(here & ((1u << (block - first)) - 1))" "block")
 mutation("participants read before all parts are there" DELETE start-barrier)
-mutation("only the first part of each warp waited for" VALUE next-part "part += turns" "part += 1 << 20")
+mutation("only the first part of each warp waited for" VALUE next-part "part += warps - others" "part += 1 << 20")
 mutation("a total of any content taken for one of this launch"
          VALUE tag "seen == mark_.value()" "seen != 0")
 mutation("first copies in vain not waited for" DELETE in-vain)

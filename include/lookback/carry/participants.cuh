@@ -77,16 +77,18 @@ private:
 /// Settles which of the first `all` blocks of the launch take part. Called by every warp of each of
 /// these, at least three; all must have returned before place_of() is called. Warps 0 and 1 return
 /// at once: one starts the first copies, and the answer of the other is a round trip to memory. The
-/// others share the parts out, so that the polls of all parts share one. (H200, sums of 2^22 and
-/// 2^24 i32, us: 15.1 and 38.0 where warp 1 polled as well, and two parts; 14.3 and 37.2 so.)
+/// others share the parts out, so that the polls of all parts share one; the last warps begin,
+/// since they have the least to do before. (H200, sums of 2^22 and 2^24 i32, us: 15.1 and 38.0 where
+/// warp 1 polled as well, and two parts; 14.3 and 37.2 so.)
 LOOKBACK_DEVICE void settle(const roll_call<> &roll, unsigned all, std::uint64_t patience,
                             participants &here) {
-  constexpr int others = 2;
-  const int turns = simt::block_threads() / simt::warp_threads - others;
-  for (int part = simt::warp_index() - others;
-       part >= 0 && static_cast<unsigned>(part) * simt::warp_threads < all;
-       part += turns) // mutant: next-part
-    here.wait_for(roll, all, static_cast<unsigned>(part), patience);
+  constexpr unsigned others = 2;
+  const auto warps = static_cast<unsigned>(simt::block_threads() / simt::warp_threads),
+             warp = static_cast<unsigned>(simt::warp_index());
+  if (warp < others) return;
+  for (unsigned part = warps - 1 - warp; part * simt::warp_threads < all;
+       part += warps - others) // mutant: next-part
+    here.wait_for(roll, all, part, patience);
 }
 
 } // namespace detail
