@@ -78,8 +78,8 @@ private:
 /// these, at least three; all must have returned before place_of() is called. Warps 0 and 1 return
 /// at once: one starts the first copies, and the answer of the other is a round trip to memory. The
 /// others share the parts out, so that the polls of all parts share one; the last warps begin,
-/// since they have the least to do before. (H200, sums of 2^22 and 2^24 i32, us: 15.1 and 38.0 where
-/// warp 1 polled as well, and two parts; 14.3 and 37.2 so.)
+/// since they have the least to do before. (H200, sums of 2^22 and 2^24 i32, us: 15.1 and 38.0 if
+/// warp 1 polls as well, and two parts; 14.3 and 37.2 so.)
 LOOKBACK_DEVICE void settle(const roll_call<> &roll, unsigned all, std::uint64_t patience,
                             participants &here) {
   constexpr unsigned others = 2;

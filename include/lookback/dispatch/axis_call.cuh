@@ -172,13 +172,13 @@ private:
                            whole(own.input.length) && (own.outer == 1 || whole(own.input.outer));
     if (layout.units > INT_MAX) return launch.refuse(refusal::invalid_value);
     temporary_memory sized;
-    column_warp_workspace<T>(sized, layout, Problem::shape::tile_rows);
+    column_warp_workspace<T>(sized, layout);
     const std::size_t needed = temporary_memory::bytes_for(sized.bytes());
     if (storage == nullptr) bytes = needed;
     if (bytes < needed) return launch.refuse(refusal::invalid_value);
     if (storage == nullptr) return launch.status();
     temporary_memory memory(storage);
-    const column_warp_workspace<T> in(memory, layout, Problem::shape::tile_rows);
+    const column_warp_workspace<T> in(memory, layout);
     clear_words<Rows>(in.zeroed, in.zeroed_words, launch, prepare_blocks);
     const std::uint64_t resident = std::uint64_t{launch.multiprocessors()} * sizes::blocks,
                         units = static_cast<std::uint64_t>(layout.units);

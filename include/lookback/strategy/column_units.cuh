@@ -52,6 +52,7 @@ struct column_layout {
   divisor by_across, by_band, by_units_of_band; // by strips_across, band, and a band's units
   int prefetch_step;          // elements of a column from one prefetch to the next
   std::int64_t tiles, groups; // of a line
+  int rows_of_tile;           // or of the line, if it has fewer
   std::int64_t units;
 
   /// `aligned`: whether the arrays begin at multiples of the columns of a thread.
@@ -172,6 +173,7 @@ private:
     steps = one_row ? 1 : parts(line_rows, rows);
     set_band(least(band_at_most, strips));
     tiles = parts(line_rows, Shape::tile_rows);
+    rows_of_tile = static_cast<int>(least<std::int64_t>(line_rows, Shape::tile_rows));
     groups = parts(tiles, Shape::group_tiles);
     units = multiply_add(strips, steps, 0);
   }

@@ -39,9 +39,9 @@ namespace detail {
 template <class T>
 struct column_warp_state {
   unsigned *next_unit;
-  tile_status<T> row_aggregates;  // (strips, tiles, rows of a tile, width)
-  tile_status<T> tile_aggregates; // (strips, tiles, width)
-  tile_status<T> tile_prefixes;   // (strips, tiles, width): G . T of all tiles but the first
+  tile_status<T> row_aggregates;  // (strips, tiles, column_layout::rows_of_tile, width)
+  tile_status<T> tile_aggregates; // (strips, tiles, width); none if lines have one tile
+  tile_status<T> tile_prefixes;   // the same: G . T of all tiles but the first
 };
 
 /// `Width`: columns of a unit.
@@ -455,7 +455,7 @@ private:
     return static_cast<std::size_t>(step.first_tile + tile * Width + column_);
   }
   LOOKBACK_DEVICE std::size_t row_word(const column_step &step, int row) const {
-    return static_cast<std::size_t>((step.first_tile + step.tile * Width) * tile_rows +
+    return static_cast<std::size_t>((step.first_tile + step.tile * Width) * layout_.rows_of_tile +
                                     row * Width + column_);
   }
 
@@ -590,11 +590,12 @@ column_warps_kernel(
 /// The state, in temporary memory.
 template <class T>
 struct column_warp_workspace {
-  column_warp_workspace(temporary_memory &memory, const column_layout &layout, int tile_rows) {
+  column_warp_workspace(temporary_memory &memory, const column_layout &layout) {
     using status_words = tile_status<T>;
+    // Words must be cleared, so there are none that no unit publishes.
     const auto tiles = static_cast<std::size_t>(layout.strips * layout.tiles * layout.width);
-    const status_bytes of_rows = status_words::bytes(tiles * tile_rows),
-                       of_tiles = status_words::bytes(tiles);
+    const status_bytes of_rows = status_words::bytes(tiles * layout.rows_of_tile),
+                       of_tiles = status_words::bytes(layout.tiles > 1 ? tiles : 0);
     const std::size_t before = memory.bytes();
     state.next_unit = memory.take<unsigned>(1);
     zeroed = reinterpret_cast<std::uint64_t *>(state.next_unit);
