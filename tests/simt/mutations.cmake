@@ -819,8 +819,8 @@ mutation("vectors of short rows stored where none may go"
 
 # ---- counts that only the device knows -----------------------------------------------------------
 mutations_of(races_counts.cpp)
-mutation("warps of a tile that is alone do not work"
-         VALUE idle-warp "row * shape::row_elements >= items" "row > 0")
+mutation("only the first warp of a tile that is alone works"
+         VALUE idle-warp "row >= working_rows(items)" "row > 0")
 mutation("units of an element left where a lane's turn has put them"
          REPLACE unit-moves "moves ?" "w < 0 ?")
 mutation("a count not compared with its bound" VALUE count-bound "found <= items" "true")

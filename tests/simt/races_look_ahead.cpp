@@ -196,7 +196,7 @@ TEST_CASE("participants of two parts: there is one, and all agree") {
   test::for_each_trial(4, [](test::trial &one) {
     constexpr unsigned blocks = 34;
     const std::uint64_t answer_time = one.index % 2 * 50000;
-    // One warp settles both parts, or two a part each.
+    // One warp settles both parts, or two warps one each.
     const int threads = one.index / 2 % 2 == 0 ? 96 : 128;
     std::vector<std::uint64_t> answers(blocks, one.random());
     std::vector<core::participant> places(blocks, {0, 0});

@@ -75,11 +75,11 @@ private:
 };
 
 /// Settles which of the first `all` blocks of the launch take part. Called by every warp of each of
-/// these, at least three; all must have returned before place_of() is called. Warps 0 and 1 return
-/// at once: one starts the first copies, and the answer of the other is a round trip to memory. The
-/// others share the parts out, so that the polls of all parts share one; the last warps begin,
-/// since they have the least to do before. (H200, sums of 2^22 and 2^24 i32, us: 15.1 and 38.0 if
-/// warp 1 polls as well, and two parts; 14.3 and 37.2 so.)
+/// these blocks, which have three or more; all must have returned before place_of() is called.
+/// Warps 0 and 1 return at once: the first copies, and the answer of the block, are theirs. The
+/// others share the parts out, so that the polls of all parts share one round trip to memory. The
+/// last warps begin, since they have little to do before. (H200, sums of i32, us: 2^22 14.3, 2^24
+/// 37.2. With a second part for warp 1, which polled after its answer: 15.1, 38.0.)
 LOOKBACK_DEVICE void settle(const roll_call<> &roll, unsigned all, std::uint64_t patience,
                             participants &here) {
   constexpr unsigned others = 2;

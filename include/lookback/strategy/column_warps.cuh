@@ -592,7 +592,7 @@ template <class T>
 struct column_warp_workspace {
   column_warp_workspace(temporary_memory &memory, const column_layout &layout) {
     using status_words = tile_status<T>;
-    // Words must be cleared, so there are none that no unit publishes.
+    // All words are cleared, so lines of one tile have none for tiles or for rows that they lack.
     const auto tiles = static_cast<std::size_t>(layout.strips * layout.tiles * layout.width);
     const status_bytes of_rows = status_words::bytes(tiles * layout.rows_of_tile),
                        of_tiles = status_words::bytes(layout.tiles > 1 ? tiles : 0);
