@@ -92,8 +92,8 @@ public:
     if constexpr (!reads_keys) input.finish(); // mutant: wave-finish
 
     // ---- reduce ----
-    uninitialized_array<lane_state<Problem>, rows> vector_prefixes;  // V(lane) of each row
-    const bool idle = Carry::is_alone && row >= working_rows(items); // mutant: idle-warp
+    uninitialized_array<lane_state<Problem>, rows> vector_prefixes; // V(lane) of each row
+    const bool idle = idles && row >= working_rows(items);          // mutant: idle-warp
     if (!idle)
       with_rows<For>(fast, own_fast, own, [&](const auto &rows_here) {
         reduce_rows(rows_here, vector_prefixes, shared.row_aggregates, op, exchange);
@@ -101,7 +101,7 @@ public:
     simt::synchronize_warps<Warps>();       // mutant: row-aggregates-barrier
     uninitialized_array<T, 1> row_prefixes; // R(lane), inclusive; in every warp, to save a barrier
     int full_rows = aggregates_of<Problem>(valid);
-    if (Carry::is_alone && full_rows > working_rows(items))
+    if (idles && full_rows > working_rows(items))
       full_rows = working_rows(items); // the others have no aggregates
     scan_row_aggregates(shared.row_aggregates, full_rows, row_prefixes, op, exchange);
 
@@ -126,9 +126,11 @@ public:
   }
 
 private:
-  /// Rows of the warps that have items. A tile that is alone is usually partial, and its other
-  /// warps do nothing, so that these run faster. (H200, 2^10 i32: sums of runs of 7 in 4.7 us, 5.0
-  /// if all warps work; 2^10 i8 partitioned 4.2, 4.5.)
+  /// A tile that is alone is usually partial. Its warps without items do nothing, so that the
+  /// others run faster. (H200, 2^10 i32: sums of runs of 7 in 4.7 us, 5.0 if all warps work; 2^10
+  /// i8 partitioned 4.2, 4.5.) Not for sums by key: with those of u8, ptxas (CUDA 13.0) fails.
+  static constexpr bool idles = Carry::is_alone && !adds_by_key<Problem>;
+  /// Rows of the warps that have items.
   LOOKBACK_DEVICE static int working_rows(int items) {
     return ((items - 1) / (rows * shape::row_elements) + 1) * rows;
   }
