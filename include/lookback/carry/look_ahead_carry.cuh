@@ -217,6 +217,9 @@ class look_ahead {
   using T = typename Problem::accumulator;
   static constexpr int stages = Tuning::value.stages, group_tiles = Problem::shape::group_tiles;
   static constexpr int window = Tuning::value.window; // groups
+  /// Tiles of bytes that warps copy, in code before sm_90.
+  static constexpr bool copied_by_warps =
+      can_stage<Problem> && !Tuning::value.in_bulk() && !blocks_structs<Problem>::value;
   using position = ring_position<stages>;
   using words = decltype(tagged_state<T>::tile_aggregates);
 
@@ -334,7 +337,7 @@ private:
         return first + static_cast<unsigned>(u * simt::warp_threads + simt::lane_index());
       };
       uninitialized_array<T, window> aggregates; // of the lane's tiles watched(0), watched(1), ...
-      wait_for_aggregates<Tuning::value.all_again>(own.words, watched, own.tile, aggregates);
+      wait_for_aggregates<Tuning::value.all_again, false>(own.words, watched, own.tile, aggregates);
       sum = op(sum, sum_in_order(aggregates, [=](int u) { return watched(u) < own.tile; }));
     }
     return sum;
@@ -392,8 +395,8 @@ private:
       if constexpr (reads_groups<Problem>)
         published.get(tiles_.group_aggregates(), first, group, aggregates, exchange);
       else
-        reduce_aggregates<window, Tuning::value.all_again>(own.words, first, 1, own.tile,
-                                                           aggregates, op, exchange);
+        reduce_aggregates<window, Tuning::value.all_again, copied_by_warps>(
+            own.words, first, 1, own.tile, aggregates, op, exchange);
       if (begins) {
         if (waits) simt::wait(shared_.groups_ready[before.stage], before.phase); // mutant: carry
         if (own.goes_on && (Problem::initial_type::exists || first > 0))
