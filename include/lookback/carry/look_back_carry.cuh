@@ -70,7 +70,7 @@ LOOKBACK_DEVICE void wait_for_entries(const Status &status, unsigned first, int 
 /// those that are below `tile`. All first loads are issued before any result is tested, so that
 /// they share one round trip. For that, none is conditional: lanes without a tile read the last
 /// one, since the compiler would otherwise wait for some of the loads before it issues the others.
-/// (With `ByLane`, they read none: in code before sm_90, sums of 2^26 i64 take 281 us so, not 314.)
+/// With `ByLane`, they read nothing.
 /// Polls compete with the loads of tiles, so only aggregates that were not ready are read again.
 /// With `AllAgain`, or if an aggregate takes two loads, all are. Microseconds of 2^28 items, H200:
 ///                             all   not ready
