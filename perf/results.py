@@ -243,6 +243,11 @@ def older_section(file):
           for name in ("cub", table.COPY))
     ] for (code, call, kind, n), row in times.items() if n in (1 << 20, 1 << 24, 1 << 28)]
     show(["code", "call", "type", "elements", table.OURS, "cub", table.COPY], body, left=3)
+    outcomes = []
+    for code in dict.fromkeys(key[0] for key in times):
+        own = {key[1:]: row for key, row in times.items() if key[0] == code}
+        outcomes += [targets.Outcome(target, own) for target in targets.older_targets(code)]
+    judged("Targets of code for older architectures", outcomes)
 
 
 def accuracy_section(file):

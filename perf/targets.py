@@ -211,6 +211,20 @@ def targets(times):
     yield from segment_targets()
 
 
+def older_targets(code):
+    """The targets of sums by code for an older architecture, whose blocks have less shared memory."""
+    large, medium = (0.93, 0.85) if code == "compute_80" else (0.9, 0.82)
+
+    def cells(*exponents):
+        return [("inclusive_sum", kind, 1 << exponent) for kind in ("i8", "i16", "i32", "f32", "f64")
+                for exponent in exponents]
+
+    for exponent, bound in (28, large), (24, medium):
+        yield Target(f"{code}, sums of 2^{exponent}", bound, table.COPY, cells(exponent),
+                     beside=("cub", ))
+    yield Target(f"{code}, sums of up to 2^20", 1, "cub", cells(*range(10, 22, 2)))
+
+
 class Outcome:
     """A target and what the rows of a file say of it."""
     def __init__(self, target, times):
