@@ -217,9 +217,9 @@ class look_ahead {
   using T = typename Problem::accumulator;
   static constexpr int stages = Tuning::value.stages, group_tiles = Problem::shape::group_tiles;
   static constexpr int window = Tuning::value.window; // groups
-  /// Whether lanes without a tile read nothing: for values of 8 bytes in code before sm_90, where
-  /// warps copy the tiles. (An H200, us, if they read as well, and if not: sums of 2^26 i64 314,
-  /// 281; of 2^28 f64 1109, 1107; but i128 2266, 3139, and of up to 4 bytes 1 to 2 % more.)
+  /// Whether lanes without a tile read no aggregate: for values of 8 bytes in code before sm_90,
+  /// where warps copy the tiles. (Code for compute_80 on an H200, us, if they read one and if not:
+  /// sums of 2^26 i64 314, 281; i32 142, 143. On two H200s: 2^28 f64 1109, 1107; i128 2266, 3139.)
   static constexpr bool by_lane = can_stage<Problem> && !Tuning::value.in_bulk() &&
                                   !blocks_structs<Problem>::value && sizeof(T) == 8;
   using position = ring_position<stages>;

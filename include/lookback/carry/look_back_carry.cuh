@@ -70,7 +70,8 @@ LOOKBACK_DEVICE void wait_for_entries(const Status &status, unsigned first, int 
 /// those that are below `tile`. All first loads are issued before any result is tested, so that
 /// they share one round trip. For that, none is conditional: lanes without a tile read the last
 /// one, since the compiler would otherwise wait for some of the loads before it issues the others.
-/// With `ByLane`, they read nothing.
+/// With `ByLane`, lanes without a tile read nothing.
+///
 /// Polls compete with the loads of tiles, so only aggregates that were not ready are read again.
 /// With `AllAgain`, or if an aggregate takes two loads, all are. Microseconds of 2^28 items, H200:
 ///                             all   not ready

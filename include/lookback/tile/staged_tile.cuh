@@ -162,8 +162,8 @@ public:
     unsigned bytes;
     bool is_whole;
   };
-  /// A full tile of aligned arrays takes few instructions if no element depends on its neighbours,
-  /// since the first copies of a kernel wait for them.
+  /// The plan of a full tile takes few instructions, if the arrays are aligned and no element
+  /// depends on its neighbours: the first copies of a kernel wait for their plans.
   LOOKBACK_DEVICE plan plan_of(unsigned tile, int valid) const {
     plan result;
     result.is_whole = own_rows && aligned() && valid == shape::tile_elements; // mutant: whole-tile
