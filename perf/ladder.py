@@ -54,7 +54,7 @@ RUNGS = [
          "aggregates are published before prefixes; a thread walks over them",
          "strategy/decoupled_look_back.cuh", 2, SINGLE_PASS),
     Rung("decoupled_look_back<>", "lookback:decoupled_look_back<by_warp>",
-         "a warp walks over 32 of them at a time", "strategy/decoupled_look_back.cuh", 2, SINGLE_PASS),
+         "a warp walks over 32 of them at a time", "strategy/decoupled_look_back.cuh", 2, 0.93),
     Rung("look_ahead", "lookback:look_ahead",
          "persistent blocks read, reduce and scan different tiles at once", "strategy/pipeline.cuh",
          2, SINGLE_PASS),
