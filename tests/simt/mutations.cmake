@@ -480,6 +480,12 @@ mutation("arrays taken for aligned ones when a tile is copied" VALUE whole-tile 
 mutation("bytes not owed to the barrier of a copy"
          REPLACE copy-bytes "arrive_and_expect(copied, bulk.bytes)" "arrive(copied)")
 mutation("a stage loaded before its tile is scanned" DELETE load-ring)
+mutation("the first tiles not loaded early" DELETE early-loads)
+mutation("tiles loaded before the barriers are there" DELETE early-barriers)
+mutation("bytes loaded over those of a tile that is not in registers yet" DELETE held-ring)
+mutation("one warp's rows in registers taken for the whole tile"
+         VALUE held-init "scanning_warps" "1")
+mutation("rows taken for read when one lane has read its part" DELETE held-arrive)
 mutation("items of one lane taken for all"
          REPLACE load-arrive
          "simt::arrive"

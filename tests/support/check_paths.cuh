@@ -65,6 +65,7 @@ bool pipeline_runs(int code) {
   return code >= 1200                 ? core::has_pipeline<Problem, rows::at<1200>>
          : code >= 900                ? core::has_pipeline<Problem, rows::at<900>>
          : code == 800 || code == 870 ? core::has_pipeline<Problem, rows::at<800>>
+         : code > 800                 ? core::has_pipeline<Problem, rows::at<860>>
                                       : false;
 }
 

@@ -74,10 +74,12 @@ LOOKBACK_DEVICE bool has_ended(barrier &b, unsigned parity) {
                : "memory");
   return ended != 0;
 }
-/// Waits until the phase of this parity has ended.
+/// Waits until the phase of this parity has ended. Before sm_90 the wait is a loop, which pauses,
+/// since it takes issue slots from other warps. (Code for compute_80 on an H200, sums of 2^27 f64,
+/// us: 542 without a pause, 522 with one.)
 LOOKBACK_DEVICE void wait(barrier &b, unsigned parity) {
 #if LOOKBACK_BOUNDS_SPINS || !LOOKBACK_TARGETS_SM_90
-  for (spin_bound bound; !has_ended(b, parity);)
+  for (spin_bound bound; !has_ended(b, parity); __nanosleep(20))
     bound.count("end of the phase of the barrier at address", detail::shared_address(&b));
 #else
   asm volatile("{\n .reg .pred done;\n again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], "

@@ -32,6 +32,19 @@ struct can_look_ahead {
            std::is_pointer<typename Problem::output_type>::value);
 };
 
+/// Whether tiles of a problem can wait in registers, where shared memory has room for few of them:
+/// plain numbers, whose results are stored in their order, to memory.
+template <class Problem>
+struct can_hold {
+  static constexpr bool value =
+      can_stage<Problem> && !blocks_structs<Problem>::value && !selects<Problem> &&
+      !Problem::sink_type::scatters && !marks_heads<Problem> &&
+      std::is_pointer<typename Problem::input_type>::value &&
+      std::is_pointer<typename Problem::output_type>::value &&
+      sizeof(typename Problem::accumulator) <= 8 && Problem::shape::tile_rows >= 16 &&
+      lane_vector<typename Problem::item, Problem::shape::vector_elements>::packed;
+};
+
 /// Whether look-ahead warps read the aggregates of groups instead of those of all tiles. A warp of
 /// the block that has a group's last tile publishes the group's aggregate. For structs of more than
 /// 16 bytes: an aggregate takes three words or more, and polls of these delay all other memory
@@ -79,6 +92,9 @@ inline constexpr bool has_short_kernels =
 /// With `apart_stages`, one array of a tile has a shorter ring of its own, whose stage is free as
 /// soon as the tile has been reduced.
 ///
+/// With `held`, the last `held` of the `depth` tiles that wait for their prefixes are in the
+/// registers of the scanning warps. The bytes of tiles then have a shorter ring of `byte_stages`.
+///
 /// Where no bulk copies fetch the tiles (before sm_90, of structs, and of items that are not bytes
 /// in memory), `loading_warps` warps load them: `loading_teams` teams, each of which loads every
 /// `loading_teams`-th tile, items `loads_at_once` a lane at once.
@@ -98,11 +114,14 @@ struct look_ahead_tuning {
   bool short_code = false, all_again = false;
   int apart_stages = 0, group_warps = 0, marking_warps = 0, reducing_warps = 0;
   bool keeps_lines = false;
+  int held = 0, byte_stages = 0;
   constexpr look_ahead_tuning keeping_lines() const {
     look_ahead_tuning same = *this;
     same.keeps_lines = true;
     return same;
   }
+  constexpr bool holds() const { return held > 0; }
+  constexpr int stages_of_bytes() const { return holds() ? byte_stages : stages; }
   constexpr int first_group_warp() const { return 2 + look_ahead_warps; }
   constexpr int first_scanning_warp() const { return first_group_warp() + group_warps; }
   constexpr bool in_bulk() const { return loading_warps == 0; }

@@ -32,9 +32,8 @@ struct tuned_on_h200 {
   static constexpr int shared_bytes =
       SharedKib * 1024; // of a multiprocessor, and the most that one block may have
   static constexpr int shared_bytes_of_launch = 1024; // reserved by CUDA in every block
-  /// Whether a ring can have enough stages to hide the latency of the carry. In 99 KiB it has 5,
-  /// and an H200 takes 859 us for 2^28 i32, where the look-back takes 630.
-  static constexpr bool has_pipelines = SharedKib > 99;
+  /// Whether any problem takes the pipeline.
+  static constexpr bool has_pipelines = SharedKib >= 99;
 
   /// Blocks of the kernel that fit into the shared memory of a multiprocessor, at most `wanted`.
   /// Registers need not be limited for more blocks than that.
@@ -247,6 +246,27 @@ struct tuned_on_h200 {
   ///   6, 16, 2, 2        44.2       533        144       79.2       549
   ///   6, 16, 2, 8        44.0       535        144       82.9       581
   ///   the look-back      53.5       625        162       88.4       617
+  /// The same later, depth 6. Each line keeps what those before it have; a program each compares
+  /// lines 1 to 3, 4, 5 to 7, and the last with the one before it:
+  ///                             2^24: i8    i16    i32    f64     2^28: i8    i16   i32   2^27 f64
+  ///   8, 3, 2                       19.2   28.7   43.5   78.6          145   275    537     558
+  ///   first tiles copied early      18.2   25.8   41.4   77.1          142   272    535     553
+  ///   few in flight, if short       16.4   24.8   41.2   76.8          141   272    535     555
+  ///   always, lines leave last      16.3   24.9   39.9   75.7          142   269    530     548
+  ///     the same                    16.2   24.5   39.7   75.4          141   267    527     542
+  ///   waiting warps pause           15.2   24.7   39.9   72.3          142   272    538     522
+  ///   16, 3, 2                      15.0   24.5   38.1   71.0          137   264    519     512
+  ///   16, 2, 1                      14.4   22.8                        138   265
+  /// Code for compute_86 with 99 KiB: tiles that wait in shared memory and in registers, 16
+  /// scanning warps, 2 that look ahead and 1 that copies (f64: one less in shared memory, and in
+  /// the third line one less in registers). Registers spill in the last line.
+  ///                             2^24: i8    i16    i32    f64     2^28: i8    i16   i32   2^27 f64
+  ///   the look-back                 19.0   29.8   51.4   99.0          165   317    658     710
+  ///   5 and 0 (3 warps look ahead)  16.7   27.4   47.0   92.1          168   322    632     681
+  ///   0 and 5                       16.6   26.8   44.9   88.7          166   321    586     658
+  ///   3 and 3                       16.1   25.2   40.9   78.8          150   277    540     586
+  ///   3 and 4                       16.5   24.6   39.7   79.9          145   266    515     580
+  ///   2 and 5                       22.0   24.5   41.0                 157   271    525
   /// Selections of 2^28 items, us, by depth, scanning warps, teams of them, and look-ahead warps.
   /// (The teams' steps overlap.)
   ///                  i32: none   half   all   partition   i16 half   i8 half   unique, runs of 7
@@ -355,8 +375,17 @@ struct tuned_on_h200 {
   struct pipeline {
     using T = typename Problem::accumulator;
     static constexpr bool structs = blocks_structs<Problem>::value;
-    static constexpr bool loads = !can_stage<Problem>, in_bulk = Bulk && !loads && !structs;
+    static constexpr bool loads = !can_stage<Problem>;
     static constexpr int tile = Problem::shape::tile_elements;
+    // Bytes of a stage beside its tile: what publishing and look-ahead warps write, and barriers.
+    static constexpr int state = (Problem::shape::tile_rows + 2) * static_cast<int>(sizeof(T)) + 48;
+    // In 99 KiB a ring has 5 or 6 stages of 16 KB, too few to hide the latency of the carry, so
+    // tiles of plain numbers also wait in registers. Other problems take the look-back.
+    static constexpr bool tight = SharedKib <= 99,
+                          in_registers = has_pipelines && tight && can_hold<Problem>::value &&
+                                         8 * ahead_source<Problem, 8, false>::bytes > shared_bytes;
+    static constexpr bool in_bulk = Bulk && !loads && !structs && !in_registers,
+                          by_warps = !in_bulk && !loads && !structs;
     // Only the first pass reads the keys of sums by key, and, where beginnings have room, the
     // values of runs: these arrays have a shorter ring.
     static constexpr bool may_split =
@@ -386,16 +415,28 @@ struct tuned_on_h200 {
                                            : !in_bulk || swift || sizeof(T) > 8 ? 6
                                                                                 : 7;
     static constexpr bool marking = marks_heads<Problem>;
-    static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3);
-    // A stage has six barriers. 1 KB is left for what there is only once, and for alignment.
-    static constexpr int fit =
-        (shared_bytes - 1024 - (splits ? apart_ring : 0) -
-         (marking ? static_cast<int>(sizeof(found_heads)) : 0)) /
-        (stage + (Problem::shape::tile_rows + 2) * static_cast<int>(sizeof(T)) + 48);
+    static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3),
+                         short_in_flight = sizeof(T) > 4 && in_flight > 2 ? 2
+                                           : in_flight > 3 && by_warps    ? 3
+                                                                          : in_flight;
+    // 1 KB is left for what there is only once, and for alignment.
+    static constexpr int heads = marking ? int{sizeof(found_heads)} : 0,
+                         fit = (shared_bytes - 1024 - (splits ? apart_ring : 0) - heads) /
+                               (stage + state);
     // Where warps load, fewer stages, so that the L1 cache has room for loads in flight.
     static constexpr int wanted_stages = tiles_for(loads ? 10 : splits ? 14 : 12);
-    static constexpr int stages = structs || fit < wanted_stages ? fit : wanted_stages;
-    static constexpr bool fits = has_pipelines && (Bulk || stages >= tiles_for(8));
+    // A tile in registers has no stage of bytes. With one more there, registers spill. (A stage of
+    // bytes has one more barrier, and 128 bytes are enough for what there is only once.)
+    static constexpr int held = in_registers ? 4 : 0,
+                         byte_stages = in_registers ? (shared_bytes - 128 - held * state) /
+                                                          (stage + state + 8)
+                                                    : 0;
+    static constexpr int stages = in_registers                     ? byte_stages + held
+                                  : structs || fit < wanted_stages ? fit
+                                                                   : wanted_stages;
+    static constexpr bool fits =
+        in_registers ||
+        (has_pipelines && (!tight || can_hold<Problem>::value) && (Bulk || stages >= tiles_for(8)));
     // A block of 20 warps has 96 registers a thread, one of 21 has 80: too few for two passes that
     // place results, and two look-ahead warps keep up with them.
     static constexpr bool few = loads || placing || selects<Problem>;
@@ -404,11 +445,13 @@ struct tuned_on_h200 {
                          reducing_warps = !structs               ? 0
                                           : team_of_structs == 1 ? 1
                                                                  : 2;
-    static constexpr bool third = structs ? team_of_structs < 4 : !few && (swift || blocked);
+    // (Where warps copy, two keep up as well, beside one copying warp: tables above.)
+    static constexpr bool third =
+        structs ? team_of_structs < 4 : !few && ((swift && !by_warps) || blocked);
     static constexpr int long_column_warps = structs && sizeof(T) > 32 ? 4 : third ? 3 : 2;
     static constexpr int look_ahead_warps = structs ? sizeof(T) > 32 ? 4 : long_column_warps + 1
-                                            : third || (!few && sizeof(T) <= 4) ? 3
-                                                                                : 2;
+                                            : third || (!few && !by_warps && sizeof(T) <= 4) ? 3
+                                                                                             : 2;
     // For few structs of 12 bytes, the look-back is faster (H200, share of a copy's speed):
     //               2^20   2^22   2^24   2^26
     //   look-back    .62    .64    .70    .72
@@ -417,9 +460,9 @@ struct tuned_on_h200 {
     // Groups of which a look-ahead warp has room for all aggregates at once.
     static constexpr int window = sizeof(T) <= 32 ? groups_a_round : sizeof(T) <= 48 ? 3 : 2;
     static constexpr int scanning_warps =
-        structs                                                                     ? struct_warps
-        : (sizeof(T) <= 8 || placing) && in_bulk && Problem::shape::tile_rows >= 16 ? 16
-                                                                                    : 8;
+        structs                                                                    ? struct_warps
+        : (sizeof(T) <= 8 || placing) && !loads && Problem::shape::tile_rows >= 16 ? 16
+                                                                                   : 8;
     static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled
     // A selection reads the items of a tile twice, with little to compute or to write in between,
     // so the latency of its steps counts; and the more rows a warp has, the less the work that is
@@ -436,7 +479,8 @@ struct tuned_on_h200 {
                                           : two_teams ? 2
                                                       : 4;
     static constexpr int depth_at_most = stages - spare;
-    static constexpr int wanted = splits || marking        ? placing ? 6 : 8
+    static constexpr int wanted = in_registers             ? held + byte_stages - 3
+                                  : splits || marking      ? placing ? 6 : 8
                                   : loads && sizeof(T) > 4 ? 5
                                                            : tiles_for(wanted_depth);
     static constexpr int depth =
@@ -444,17 +488,17 @@ struct tuned_on_h200 {
     static constexpr int loads_at_once = item_bytes <= 4 ? 16 : item_bytes <= 8 ? 8 : 4;
     static constexpr look_ahead_tuning value{stages,
                                              in_flight,
-                                             sizeof(T) > 4 && in_flight > 2 ? 2 : in_flight,
+                                             short_in_flight,
                                              depth,
                                              scanning_warps,
                                              look_ahead_warps,
                                              long_column_warps,
                                              20,
                                              window,
-                                             in_bulk   ? 0
-                                             : loads   ? 16
-                                             : structs ? 1
-                                                       : 2,
+                                             in_bulk                         ? 0
+                                             : loads                         ? 16
+                                             : structs || scanning_warps > 8 ? 1
+                                                                             : 2,
                                              loads ? 2 : 1,
                                              loads_at_once,
                                              scanning_teams,
@@ -463,7 +507,10 @@ struct tuned_on_h200 {
                                              splits ? apart_stages : 0,
                                              reads_groups<Problem> ? 1 : 0,
                                              marking ? 4 : 0,
-                                             reducing_warps};
+                                             reducing_warps,
+                                             false,
+                                             held,
+                                             byte_stages};
   };
 
   /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements: in segments of
@@ -500,7 +547,7 @@ struct tuned_on_h200 {
     static constexpr look_ahead_tuning value = pipeline<Problem>::value.keeping_lines();
   };
   template <class Problem>
-  static constexpr bool segments_ahead = Bulk &&has_pipelines &&
+  static constexpr bool segments_ahead = Bulk &&SharedKib > 99 &&
                                          sizeof(typename Problem::item) >= 4 &&
                                          sizeof(typename Problem::accumulator) >= 4 &&
                                          sizeof(typename Problem::accumulator) <= 8;
@@ -515,10 +562,14 @@ using h200 = tuned_on_h200<227, true>;
 /// The row for code of an architecture, 900 for sm_90. Row 0 stands for all architectures: it
 /// decides which kernels a problem has.
 template <int Architecture>
-using row_for = std::conditional_t<
-    Architecture == 0 || (Architecture >= 900 && Architecture < 1200), h200,
+using row_before_sm90 =
     std::conditional_t<Architecture == 800 || Architecture == 870, tuned_on_h200<163, false>,
-                       tuned_on_h200<99, (Architecture >= 1200)>>>;
+                       tuned_on_h200<(Architecture < 800 ? 64 : 99), false>>;
+template <int Architecture>
+using row_for =
+    std::conditional_t<Architecture == 0 || (Architecture >= 900 && Architecture < 1200), h200,
+                       std::conditional_t<(Architecture >= 1200), tuned_on_h200<99, true>,
+                                          row_before_sm90<Architecture>>>;
 
 /// The tuning of the default strategies.
 struct measured_tuning {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The default strategy for long inputs, from sm_80 on where a block may have 163 KiB of shared
-// memory or more: a persistent pipeline that fetches, reduces and scans different tiles at once, so
-// that no wait for a prefix interrupts the memory traffic. It reverses decoupled look-back: instead
-// of a waiting tile that looks back, a warp looks ahead, and the prefix is ready before the tile is
-// scanned.
+// memory or more, and for arrays of numbers where it may have 99: a persistent pipeline that
+// fetches, reduces and scans different tiles at once, so that no wait for a prefix interrupts the
+// memory traffic. It reverses decoupled look-back: instead of a waiting tile that looks back, a
+// warp looks ahead, and the prefix is ready before the tile is scanned.
 //
 // n elements read once, n written once; about 2 n + n / E applications of the operator (E elements
 // a vector). Block b of G scans the tile sequence b, b + G, b + 2 G, ... Its tile i is in stage
@@ -13,7 +13,8 @@
 //                       loading warps, which copy tiles before sm_90, copy structs, or read items
 //                       that are not bytes in memory
 //   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready;
-//                       teams of them take turns with the tiles
+//                       teams of them take turns with the tiles. Where the ring is short, they
+//                       keep the last tiles before the scan in registers
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
 //   reducing warps      of structs, instead of the publishing warp: reduce tiles, and publish their
 //                       aggregates; the scanning warps only scan
@@ -30,18 +31,17 @@
 // on with the rest.
 #pragma once
 
-#include <lookback/carry/look_ahead_carry.cuh>
-#include <lookback/carry/participants.cuh>
 #include <lookback/carry/ring_of_rounds.cuh>
 #include <lookback/carry/wave_carry.cuh>
 #include <lookback/core/standard.cuh>
 #include <lookback/strategy/clear_words.cuh>
-#include <lookback/strategy/marking_warps.cuh>
+#include <lookback/strategy/pipeline_storage.cuh>
 #include <lookback/strategy/tree_tiles.cuh>
 #include <lookback/tile/blocked_rows.cuh>
 #include <lookback/tile/blocked_tile.cuh>
 #include <lookback/tile/keyed_sums.cuh>
 #include <lookback/tile/reduce_tile.cuh>
+#include <lookback/tile/register_tile.cuh>
 #include <lookback/tile/run_sums.cuh>
 #include <lookback/tile/scan_tile.cuh>
 #include <lookback/tile/select_tile.cuh>
@@ -49,102 +49,6 @@
 namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
-
-/// A tile in a stage: as bytes, which bulk copies fetch or a team of `Warps` warps copies, or as
-/// items, which a team of warps loads.
-template <class Problem, int Warps, bool Splits, bool KeepsLines = false>
-using ahead_source = std::conditional_t<
-    blocks_structs<Problem>::value, struct_tile<Problem, Warps>,
-    std::conditional_t<
-        can_stage<Problem>,
-        staged_tile<Problem, Warps, true, Splits ? array_apart<Problem> : no_array, KeepsLines>,
-        item_tile<Problem, Warps>>>;
-template <class Problem, class Tuning>
-using look_ahead_source = ahead_source<Problem, Tuning::value.loading_team_warps(),
-                                       (Tuning::value.apart_stages > 0), Tuning::value.keeps_lines>;
-
-/// The ring of stages, and that of the arrays apart, if there are any.
-template <class Source, int Stages, int ApartStages>
-struct stage_rings {
-  alignas(128) unsigned char tiles[Stages][Source::bytes];
-  alignas(128) unsigned char apart[ApartStages][Source::apart_bytes];
-};
-template <class Source, int Stages>
-struct stage_rings<Source, Stages, 0> {
-  alignas(128) unsigned char tiles[Stages][Source::bytes];
-};
-
-/// The shared memory of a block: the ring of stages. Each barrier completes a phase when its step
-/// is done for the tile in its stage.
-template <class Problem, class Tuning>
-struct look_ahead_storage
-    : stage_rings<look_ahead_source<Problem, Tuning>, Tuning::value.stages,
-                  Tuning::value.apart_stages>,
-      std::conditional_t<marks_heads<Problem>, with_found_heads, without_heads> {
-  using T = typename Problem::accumulator;
-  using shape = typename Problem::shape;
-  static constexpr int stages = Tuning::value.stages;
-  static constexpr int scanning_warps = Tuning::value.scanning_team_warps();
-
-  // The aggregates of a tile's rows, which the publishing warp replaces by R, inclusive; of
-  // structs, only R. For 16-byte integers: one a scanning warp, that of its blocked items.
-  uninitialized_array<T, shape::tile_rows> rows[stages];
-  typename carry::look_ahead<Problem, Tuning>::storage carry;
-  // (Structs do not use `reduced`: the warp that reduces a tile computes R.)
-  simt::barrier copied[stages], reduced[stages], rows_ready[stages], scanned[stages];
-  participants here;                 // the blocks of the launch that take part
-  uninitialized_array<T, 1> initial; // read early
-
-#if LOOKBACK_TARGETS_SM_80
-  /// Tiles whose copies start before the first barrier of the block: at most as many as may be in
-  /// flight at once, each in its own stage.
-  static constexpr int first_copies =
-      Tuning::value.short_in_flight < stages ? Tuning::value.short_in_flight : stages;
-  /// Arrivals that complete a tile: of the copying thread, and of the warp that marks its heads if
-  /// there is one; or of every lane of a loading team.
-  static constexpr int loading_lanes =
-      Tuning::value.loading_team_warps() * simt::warp_threads; // mutant: load-arrivals
-  static constexpr int copied_arrivals =
-      Tuning::value.in_bulk() ? 1 + (marks_heads<Problem> ? 1 : 0) : loading_lanes;
-  /// Called by the thread that starts these copies.
-  LOOKBACK_DEVICE void initialize_first_copies() {
-    for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], copied_arrivals);
-    simt::publish_barriers(); // mutant: publish-first
-  }
-  /// Called by the same thread after it has started them. Initializes the barriers of later copies.
-  LOOKBACK_DEVICE void initialize_later_copies() {
-    for (int s = first_copies; s < stages; ++s) simt::initialize(copied[s], copied_arrivals);
-    simt::publish_barriers(); // mutant: publish-later
-  }
-  /// Waits for the first `copies` copies, whose tiles are not the block's, as not all blocks take
-  /// part; and initializes their barriers again. Called by the thread that started them.
-  LOOKBACK_DEVICE void initialize_again(int copies) {
-    for (int s = 0; s < copies; ++s) {
-      if (marks_heads<Problem>) simt::arrive(copied[s]); // no warp has marked the tile
-      simt::wait(copied[s], 0);                          // mutant: in-vain
-      simt::invalidate(copied[s]);
-      simt::initialize(copied[s], copied_arrivals);
-    }
-#if LOOKBACK_TARGETS_SM_90
-    simt::fence_before_bulk_copy(); // of these stages, where threads have written bytes as well
-#endif
-    simt::publish_barriers(); // mutant: publish-again
-  }
-  /// Initializes the other barriers. The work is shared out, since it takes time: called by one
-  /// thread of each of `turns` warps, with a `turn` of its own.
-  LOOKBACK_DEVICE void initialize_others(int turn, int turns) {
-    for (int s = turn; s < stages; s += turns) {
-      simt::initialize(reduced[s], scanning_warps);        // mutant: reduced-init
-      simt::initialize(rows_ready[s], simt::warp_threads); // mutant: rows-init
-      carry.initialize(s);
-      simt::initialize(scanned[s], scanning_warps * simt::warp_threads); // mutant: scanned-init
-    }
-    if constexpr (marks_heads<Problem>)
-      if (turn == 0) this->heads.initialize();
-    simt::publish_barriers(); // mutant: publish-others
-  }
-#endif
-};
 
 #if LOOKBACK_TARGETS_SM_80
 /// Blocks that have not started within this time take no part: nanoseconds. All blocks of an idle
@@ -205,6 +109,10 @@ class look_ahead_scan {
   static constexpr int warps = tuning.warps(), first_group_warp = tuning.first_group_warp(),
                        first_scanning_warp = tuning.first_scanning_warp();
   static constexpr bool in_bulk = tuning.in_bulk();
+  /// Whether warps copy plain bytes, the first tiles before the blocks have settled. (Items of an
+  /// iterator are not loaded so early: its operators would be called twice if that is in vain.)
+  static constexpr bool loads_early =
+      !in_bulk && can_stage<Problem> && !blocks_structs<Problem>::value;
   static constexpr int apart_stages = tuning.apart_stages;
   static constexpr bool splits = apart_stages > 0;
   static constexpr int first_loading_warp = tuning.first_loading_warp(),
@@ -225,6 +133,9 @@ class look_ahead_scan {
   // V of a warp's rows, between the two passes over a tile. Those of structs are computed in the
   // second pass: no lane has registers for as many tiles as hide the latency of the prefixes.
   using kept_vectors = uninitialized_array<state_type, kept>;
+  // Full tiles leave shared memory before they are scanned.
+  static constexpr bool holds = tuning.holds();
+  using held_items = register_source<Problem, rows, true>;
   static_assert(tuning.depth < stages, "the ring must have more stages than the pipeline is deep");
   static_assert(can_stage<Problem> || !in_bulk, "items come from loading warps");
   static_assert(tuning.depth >= scanning_teams, "a team needs a tile between its two passes");
@@ -246,6 +157,12 @@ class look_ahead_scan {
                             storage::first_copies <= apart_stages),
                 "only arrays that one pass reads may have a shorter ring, beside bulk copies");
   static_assert(loading_teams <= stages, "every loading team needs a stage of its own");
+  static_assert(!holds ||
+                    (std::is_pointer<typename Problem::input_type>::value && !blocked && !in_bulk &&
+                     !splits && !structs && scanning_teams == 1 && tuning.held <= tuning.depth &&
+                     tuning.byte_stages <= stages && storage::first_copies <= tuning.byte_stages &&
+                     tuning.depth - tuning.held < tuning.byte_stages),
+                "plain items that warps copy can wait in registers");
   static_assert(tuning.long_column_warps <= tuning.look_ahead_warps,
                 "long inputs must not need more look-ahead warps than there are");
   static_assert(tuning.look_ahead_warps <= stages,
@@ -268,10 +185,12 @@ public:
   LOOKBACK_DEVICE copying<stages> begin() {
     const int warp = simt::warp_index();
     auto next = first_copy();
+    if constexpr (loads_early) next.i = early_tiles();
     if constexpr (marks_heads<Problem>) marking().begin();
     if (warp == 0) {
       if (simt::lane_index() == 0) shared_.initialize_first_copies(); // mutant: first-barriers
       if constexpr (in_bulk) copy(next, storage::first_copies);       // mutant: first-copies
+      if constexpr (loads_early) load_early(next.i);                  // mutant: early-loads
       if (simt::lane_index() == 0) shared_.initialize_later_copies();
     } else if (simt::lane_index() == 0) {
       shared_.initialize_others(warp - 1, warps - 1);
@@ -294,7 +213,7 @@ public:
       if constexpr (in_bulk)
         copy(next, INT_MAX);
       else
-        load(warp == 0 ? 0 : warp - first_loading_warp + 1);
+        load(warp == 0 ? 0 : warp - first_loading_warp + 1, loads_early ? next.i : 0);
     } else if (warp < first_group_warp) {
       const int working = sequence_is_short() ? tuning.look_ahead_warps : tuning.long_column_warps;
       const T &initial = shared_.initial[0];
@@ -365,23 +284,57 @@ private:
     }
   }
 
-  /// Loads every tile of a team into free stages, as loading warp `turn`.
-  LOOKBACK_DEVICE void load(int turn) {
+  /// Tiles that the first warp loads before the blocks have settled.
+  LOOKBACK_DEVICE int early_tiles() const {
+    int tiles = 0;
+    while (tiles < storage::first_copies && sequence_.has(tiles)) ++tiles;
+    return tiles;
+  }
+  /// Loads them, all shares of each.
+  LOOKBACK_DEVICE void load_early(int tiles) {
+    simt::synchronize_warp(); // mutant: early-barriers
+    ring_position<stages> at;
+    for (int i = 0; i < tiles; ++i, ++at)
+      for (int share = 0; share < loading_warps; ++share) load_items(i, at, share);
+  }
+  /// Loads every tile of a team from tile `begin` on into free stages, as loading warp `turn`.
+  LOOKBACK_DEVICE void load(int turn, int begin) {
     const int team = turn / loading_warps, share = turn % loading_warps;
     ring_position<stages> at;
-    at.advance(team);
-    for (int i = team; i < sequence_.count(); i += loading_teams, at.advance(loading_teams)) {
+    at.advance(begin + team);
+    for (int i = begin + team; i < sequence_.count();
+         i += loading_teams, at.advance(loading_teams)) {
       if (i >= stages) simt::wait(shared_.scanned[at.stage], at.phase ^ 1); // mutant: load-ring
+      if constexpr (holds) wait_until_held(i - tuning.byte_stages);
       if constexpr (structs)
         load_structs(i, at, share);
       else
         load_items(i, at, share);
     }
   }
+  /// Waits until tile i of the sequence is in registers, if it exists. Its bytes are then free.
+  LOOKBACK_DEVICE void wait_until_held(int i) {
+    if (i < 0) return;
+    const int round = i / tuning.byte_stages, place = i % tuning.byte_stages;
+    simt::wait(shared_.held[place], static_cast<unsigned>(round) & 1); // mutant: held-ring
+  }
+  /// At most as many tiles are on their way as with bulk copies.
   LOOKBACK_DEVICE void load_items(int i, ring_position<stages> at, int share) {
     const unsigned tile = sequence_.tile(i);
-    source_.template load<tuning.loads_at_once>(shared_.tiles[at.stage], tile, valid_of(tile),
-                                                share, shared_.copied[at.stage]);
+    auto &stage = shared_.tiles[place_of(i, at)];
+    auto &copied = shared_.copied[at.stage];
+    if constexpr (can_stage<Problem>) {
+      const bool is_short = sequence_is_short();
+      const int in_flight = is_short ? tuning.short_in_flight : tuning.in_flight;
+      if (i >= in_flight) {
+        auto before = at;
+        before.advance(-in_flight);
+        simt::wait(shared_.copied[before.stage], before.phase);
+      }
+      source_.load(stage, tile, valid_of(tile), share, copied, simt::cache_policy_of(!is_short));
+    } else {
+      source_.template load<tuning.loads_at_once>(stage, tile, valid_of(tile), share, copied);
+    }
   }
   /// In a long sequence, at most `in_flight` tiles are on their way, and their lines leave the L2
   /// cache last (struct_tile::has_policy). A short one has no limit. (H200, 0.4 to 0.8 GB, structs
@@ -493,7 +446,7 @@ private:
     scanning.advance(team);
     const int full = full_tiles();
     const bool aligned = source_.aligned() && (!stores_vectors_if_aligned || as_vectors(problem_));
-    if constexpr (tuning.short_code) {
+    if constexpr (tuning.short_code && !holds) {
       static_assert(scanning_teams == 1, "one team scans every tile");
       const int fast = aligned ? full : 0; // mutant: fast-tiles
       reduce_and_scan<true, true>(share, team, 0, fast, reducing, scanning);
@@ -501,15 +454,24 @@ private:
         reduce_and_scan<false, false>(share, team, fast, sequence_.count(), reducing, scanning);
     } else {
       if (aligned)
-        reduce_and_scan<true, true>(share, team, 0, full, reducing, scanning);
+        scan_full_tiles<true>(share, team, full, reducing, scanning);
       else
-        reduce_and_scan<true, false>(share, team, 0, full, reducing, scanning);
+        scan_full_tiles<false>(share, team, full, reducing, scanning);
       if (full < sequence_.count() && full % scanning_teams == team) { // mutant: partial-team
         kept_vectors vectors;
         reduce<false, false>(share, full, reducing, vectors);
         scan<false, false>(share, full, scanning, vectors);
       }
     }
+  }
+  template <bool Aligned>
+  LOOKBACK_DEVICE void scan_full_tiles(const warp_share &share, [[maybe_unused]] int team, int full,
+                                       ring_position<stages> &reducing,
+                                       ring_position<stages> &scanning) {
+    if constexpr (holds)
+      reduce_hold_and_scan<Aligned>(share, full, reducing, scanning);
+    else
+      reduce_and_scan<true, Aligned>(share, team, 0, full, reducing, scanning);
   }
   /// The team's tiles, every scanning_teams-th, from tile `begin` of the sequence to tile `end`.
   /// Tile i is reduced when its copy has completed, and scanned `depth` tiles later. In between, V
@@ -543,6 +505,20 @@ private:
     else
       return (source_);
   }
+  /// The stage of the bytes of tile i of the sequence, which is at `at`.
+  LOOKBACK_DEVICE static int place_of([[maybe_unused]] int i,
+                                      [[maybe_unused]] ring_position<stages> at) {
+    if constexpr (holds)
+      return i % tuning.byte_stages;
+    else
+      return at.stage;
+  }
+  /// The rows of a full tile in registers.
+  LOOKBACK_DEVICE auto held_rows(const warp_share &share, const held_items &held, unsigned tile) {
+    return register_rows<Problem, rows, true, true>(
+        problem_, held, nullptr, tile, tile + 1 == sequence_.tiles, simt::lane_index(),
+        share.first_row, shape::tile_elements, output_at(problem_, tile, share.first_item));
+  }
   template <bool Full>
   LOOKBACK_DEVICE auto blocked_share(unsigned tile, int stage) {
     return blocked_tile<Problem, look_ahead_source<Problem, Tuning>, scanning_warps, Full>(
@@ -555,6 +531,43 @@ private:
     return warp_rows<Problem, look_ahead_source<Problem, Tuning>, rows, Full, Aligned>(
         problem_, source, shared_.tiles[stage], tile, tile + 1 == sequence_.tiles, lane,
         share.first_row, valid_of(tile).of_tile, output_at(problem_, tile, share.first_item));
+  }
+
+  /// reduce_and_scan() where tiles wait in registers: tile i leaves shared memory `depth - held`
+  /// tiles after its reduction.
+  template <bool Aligned>
+  LOOKBACK_DEVICE void reduce_hold_and_scan(const warp_share &share, int end,
+                                            ring_position<stages> &reducing,
+                                            ring_position<stages> &scanning) {
+    constexpr int depth = tuning.depth, before = depth - tuning.held;
+    kept_vectors waiting[depth]; // the oldest tile first
+    held_items held[tuning.held];
+    for (int i = 0; i < end + depth; ++i) {
+      if (i >= depth) {
+        scan<true, Aligned>(share, i - depth, scanning, waiting[0], &held[0]);
+        ++scanning;
+      }
+      LOOKBACK_UNROLL
+      for (int d = 1; d < tuning.held; ++d) held[d - 1] = held[d];
+      if (i >= before && i - before < end) hold<Aligned>(share, i - before, held[tuning.held - 1]);
+      LOOKBACK_UNROLL
+      for (int d = 1; d < depth; ++d) waiting[d - 1] = waiting[d];
+      if (i < end) {
+        reduce<true, Aligned>(share, i, reducing, waiting[depth - 1]);
+        ++reducing;
+      }
+    }
+  }
+  /// Reads the warp's rows of tile i, whose bytes are then free.
+  template <bool Aligned>
+  LOOKBACK_DEVICE void hold(const warp_share &share, int i, held_items &held) {
+    const int place = i % tuning.byte_stages;
+    const auto own =
+        rows_of<true, Aligned>(share, source_, sequence_.tile(i), place, simt::lane_index());
+    LOOKBACK_UNROLL
+    for (int r = 0; r < rows; ++r) held.own[r] = own.template read_array<0>(r);
+    simt::synchronize_warp(); // mutant: held-arrive
+    if (simt::lane_index() == 0) simt::arrive(shared_.held[place]);
   }
 
   template <bool Full, bool Aligned>
@@ -571,7 +584,8 @@ private:
       simt::arrive(shared_.reduced[at.stage]);            // mutant: warp-arrive
     } else {
       const auto &source = source_of(i, at.stage);
-      const auto own = rows_of<Full, Aligned>(share, source, sequence_.tile(i), at.stage, lane);
+      const auto own =
+          rows_of<Full, Aligned>(share, source, sequence_.tile(i), place_of(i, at), lane);
       auto &aggregates = shared_.rows[at.stage];
       const early_items<std::decay_t<decltype(own)>> early(own);
       const bool arrives = lane == shape::row_vectors - 1;  // the lane that writes the aggregates
@@ -590,7 +604,7 @@ private:
 
   template <bool Full, bool Aligned>
   LOOKBACK_DEVICE void scan(const warp_share &share, int i, ring_position<stages> at,
-                            kept_vectors &vectors) {
+                            kept_vectors &vectors, const held_items *held = nullptr) {
     const int lane = simt::lane_index();
     lane_exchange<T> exchange(nothing_);
     const unsigned tile = sequence_.tile(i);
@@ -603,7 +617,12 @@ private:
       // The sum of nothing: then there are no branches, for which shifts leave no time.
       if constexpr (sums_integers<Problem> && !Aligned)
         if (!prefix.exists()) prefix.set(T{0});
-      const auto own = rows_of<Full, Aligned>(share, source_, tile, at.stage, lane);
+      const auto own = [&] {
+        if constexpr (holds && Full)
+          return held_rows(share, *held, tile);
+        else
+          return rows_of<Full, Aligned>(share, source_, tile, place_of(i, at), lane);
+      }();
       const auto row_prefix = [&](int row) -> const T & {
         return shared_.rows[at.stage][row > 0 ? row - 1 : 0];
       };

@@ -11,12 +11,13 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// A lane's vectors of `Count` rows, in the role of a tile's source.
-template <class Problem, int Count>
+/// A lane's vectors of `Count` rows, in the role of a tile's source. `Shifts`: results that are not
+/// aligned are shifted into place.
+template <class Problem, int Count, bool Shifts = false>
 struct register_source {
   using first_type = typename Problem::item;
   using elements = lane_vector<first_type, Problem::shape::vector_elements>;
-  static constexpr bool shifts = false;
+  static constexpr bool shifts = Shifts;
   static constexpr unsigned alignment = 16;
 
   /// Results do not pass through shared memory.
@@ -29,9 +30,10 @@ struct register_source {
 
 /// The rows of a warp, whose elements are in `source`. (Rows are counted from the warp's first one:
 /// with any other index, the compiler keeps vectors of 1- and 2-byte elements in memory.)
-template <class Problem, int Count, bool Full>
-struct register_rows : warp_rows<Problem, register_source<Problem, Count>, Count, Full, false> {
-  using source_type = register_source<Problem, Count>;
+template <class Problem, int Count, bool Full, bool Shifts = false>
+struct register_rows
+    : warp_rows<Problem, register_source<Problem, Count, Shifts>, Count, Full, false> {
+  using source_type = register_source<Problem, Count, Shifts>;
   using base = warp_rows<Problem, source_type, Count, Full, false>;
   using base::base;
 

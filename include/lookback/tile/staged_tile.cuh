@@ -137,15 +137,19 @@ public:
 #if LOOKBACK_TARGETS_SM_80
   /// Starts the copies of warp `share` of `Warps`. When they are complete, every lane of these
   /// warps has arrived at `copied`.
-  template <int>
   LOOKBACK_DEVICE void load(unsigned char *stage, unsigned tile, const valid_items<shape> &valid,
-                            int share, simt::barrier &copied) const {
+                            int share, simt::barrier &copied, simt::cache_policy policy) const {
     // The key behind the last full tile may be one of the few that no copy of 16 bytes has.
     constexpr int last = arrays - 1;
     const bool by_copies = !staged::reads_after || bulk_of<last>(tile, valid.of_tile).end >=
                                                        needed_of<last>(tile, valid.of_tile).end;
     if (LOOKBACK_LIKELY(aligned() && valid.fill_tile() && by_copies)) {
-      fetch_share<own_rows>(stage, tile, valid.of_tile, share);
+      if constexpr (own_rows) {
+        copy_share<0>(stage, tile, share, policy);
+        if constexpr (from_memory == 2) copy_share<1>(stage, tile, share, policy);
+      } else {
+        fetch_share<own_rows>(stage, tile, valid.of_tile, share);
+      }
       simt::arrive_when_copied(copied); // mutant: load-copies
     } else {                            // this lane may have copied bytes by ordinary writes
       fetch_share<false>(stage, tile, valid.of_tile, share);
@@ -352,6 +356,18 @@ private:
     for (std::uint64_t at = own.begin + lane; at < left; at += lanes) copy_byte(at);
     LOOKBACK_ROLLED
     for (std::uint64_t at = right + lane; at < own.end; at += lanes) copy_byte(at);
+  }
+  /// Starts to copy the rows of `warp` of a full tile, from lines with this policy.
+  template <int A>
+  LOOKBACK_DEVICE void copy_share(unsigned char *stage, unsigned tile, int warp,
+                                  simt::cache_policy policy) const {
+    constexpr int step = simt::warp_threads * granule;
+    const int first = simt::lane_index() * int{granule}, before = warp * share<A> + first;
+    unsigned char *const to = simt::address_of_lane(stage + place<A, true>(0) + before);
+    const unsigned char *const from = address<A>() + origin_of<A>(tile) + before;
+    LOOKBACK_UNROLL
+    for (int i = 0; i < share<A>; i += step)
+      if (i + first < share<A>) simt::copy_vector_async(to + i, from + i, policy);
   }
   /// fetch_array() for warps whose rows share no 16-byte unit: only the necessary code, because a
   /// scan of one tile waits for it.
