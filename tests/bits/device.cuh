@@ -237,6 +237,7 @@ private:
       if (wave != 0) sizes.push_back(n);
     for (const auto &one : paths) {
       line<Kind> compared(one.name);
+      bool runs = false;
       std::vector<std::size_t> possible;
       for (const std::size_t n : sizes) {
         const std::size_t tiles = shape::tiles(n);
@@ -248,12 +249,13 @@ private:
       for (const std::size_t n : to_try(possible, random)) {
         poison(output(), n);
         const cudaError_t status = scan(input(), output(), n, one.by);
-        if (status == cudaErrorNotSupported && device_.major < 9) continue;
+        // Before sm_90 there are no clusters, and not every GPU runs every pipeline.
+        if (status == cudaErrorNotSupported && (device_.major < 9 || device_.major >= 12)) continue;
         REQUIRE_CUDA(status);
+        runs = true;
         compared.add(n, device_differing(output(), expected(), n));
       }
-      if ((device_.major < 9 && (one.by == path::cluster || one.by == path::look_ahead)) ||
-          (wave == 0 && one.by == path::wave))
+      if (!runs)
         compared.skip("no such path on this GPU");
       else
         compared.finish();

@@ -18,6 +18,9 @@ TEST_CASE("counts on the device: the pipeline") {
   test::count_ahead<test::look_ahead_by<3, 2, 1, 2, 2>, interval, test::widened<interval, 16>>(40,
                                                                                                9);
 }
+TEST_CASE("counts on the device: the pipeline, tiles in registers") {
+  test::count_ahead<test::hold_ahead_by<3, 2, 3, 4, 2>, interval, interval>(20, 9);
+}
 TEST_CASE("counts on the device: the look-back") {
   test::count_drawn<lookback::detail::tree_look_back, interval, medium>(60, 40);
   test::count_drawn<lookback::detail::tree_look_back, test::long_interval,

@@ -141,7 +141,7 @@ TEST_CASE("pipeline, through iterators") {
 }
 /// Warps copy the bytes, to stages that begin anywhere within 16 bytes or not.
 TEST_CASE("pipeline, bytes that warps copy") {
-  intervals_anywhere<test::load_ahead_by<3, 2, 2, 1, 4, 2>>();
+  intervals_anywhere<test::load_ahead_by<3, 2, 2, 1, 4, 1>>();
 }
 TEST_CASE("pipeline, tiles in registers") {
   intervals_anywhere<test::hold_ahead_by<2, 2, 3, 4, 2>>();

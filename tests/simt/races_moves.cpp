@@ -178,7 +178,7 @@ void check_reverse(test::trial &one, const std::vector<T> &elements, Operator op
   if constexpr (core::can_look_ahead<decltype(problem)>::value) {
     if (how == 1) test::scan_ahead<test::look_ahead_by<3, 2, 2, 4, 2>>(problem, n, 3, one.schedule);
     if (how == 2)
-      test::scan_ahead<test::load_ahead_by<4, 2, 4, 2, 2, 2>>(problem, n, 3, one.schedule);
+      test::scan_ahead<test::load_ahead_by<4, 2, 4, 2, 2, 1>>(problem, n, 3, one.schedule);
   }
   if (how == 0 || !core::can_look_ahead<decltype(problem)>::value)
     test::scan<2>(problem, n, one.schedule);

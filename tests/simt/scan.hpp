@@ -291,14 +291,13 @@ struct load_ahead_by {
 };
 /// Warps copy the tiles, of which `Held` wait in registers.
 template <int ByteStages, int Held, int Depth, int ScanningWarps, int LookAheadWarps,
-          int LoadingWarps = 1, bool ShortCode = false>
+          int LoadingWarps = 1>
 struct hold_ahead_by {
   static constexpr core::look_ahead_tuning with_held_tiles() {
     core::look_ahead_tuning tuning = load_ahead_by<ByteStages + Held, Depth, ScanningWarps,
                                                    LookAheadWarps, LoadingWarps, 1>::value;
     tuning.held = Held;
     tuning.byte_stages = ByteStages;
-    tuning.short_code = ShortCode;
     return tuning;
   }
   static constexpr core::look_ahead_tuning value = with_held_tiles();

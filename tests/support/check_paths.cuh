@@ -59,6 +59,10 @@ inline int running_code() {
     if (built <= major * 100 + minor * 10) newest = built;
   return newest;
 }
+/// Whether a block has 99 KiB of shared memory, or less, for code of this architecture.
+inline bool has_short_ring(int code) {
+  return code >= 1200 || (code < 900 && code != 800 && code != 870);
+}
 template <class Problem>
 bool pipeline_runs(int code) {
   using rows = core::measured_tuning;

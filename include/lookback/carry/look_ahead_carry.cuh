@@ -32,19 +32,6 @@ struct can_look_ahead {
            std::is_pointer<typename Problem::output_type>::value);
 };
 
-/// Whether tiles of a problem can wait in registers, where shared memory has room for few of them:
-/// plain numbers, whose results are stored in their order, to memory.
-template <class Problem>
-struct can_hold {
-  static constexpr bool value =
-      can_stage<Problem> && !blocks_structs<Problem>::value && !selects<Problem> &&
-      !Problem::sink_type::scatters && !marks_heads<Problem> &&
-      std::is_pointer<typename Problem::input_type>::value &&
-      std::is_pointer<typename Problem::output_type>::value &&
-      sizeof(typename Problem::accumulator) <= 8 && Problem::shape::tile_rows >= 16 &&
-      lane_vector<typename Problem::item, Problem::shape::vector_elements>::packed;
-};
-
 /// Whether look-ahead warps read the aggregates of groups instead of those of all tiles. A warp of
 /// the block that has a group's last tile publishes the group's aggregate. For structs of more than
 /// 16 bytes: an aggregate takes three words or more, and polls of these delay all other memory
@@ -65,6 +52,21 @@ inline constexpr bool has_short_kernels =
     can_look_ahead<Problem>::value && !blocks_structs<Problem>::value &&
     std::is_class<typename Problem::item>::value && !is_sum<Problem> &&
     !boundary_of<typename Problem::input_type>::exists && !Problem::sink_type::scatters;
+
+/// Whether tiles of a problem can wait in registers, where shared memory has room for few of them:
+/// arrays of at most 8 bytes an item and accumulator. (Objects that a user's operator combines have
+/// code enough.)
+template <class Problem>
+struct can_hold {
+  static constexpr bool value =
+      can_stage<Problem> && !selects<Problem> && !Problem::sink_type::scatters &&
+      !marks_heads<Problem> && !has_short_kernels<Problem> &&
+      std::is_pointer<typename Problem::input_type>::value &&
+      std::is_pointer<typename Problem::output_type>::value &&
+      sizeof(typename Problem::item) <= 8 && sizeof(typename Problem::accumulator) <= 8 &&
+      Problem::shape::tile_rows >= 16 &&
+      lane_vector<typename Problem::item, Problem::shape::vector_elements>::packed;
+};
 
 /// The shape of the pipeline: stages of the ring, copies in flight at once, tiles between a tile's
 /// reduction and its scan (`depth`), and warps of each kind. A tile sequence is short if it has at
@@ -92,12 +94,13 @@ inline constexpr bool has_short_kernels =
 /// With `apart_stages`, one array of a tile has a shorter ring of its own, whose stage is free as
 /// soon as the tile has been reduced.
 ///
-/// With `held`, the last `held` of the `depth` tiles that wait for their prefixes are in the
-/// registers of the scanning warps. The bytes of tiles then have a shorter ring of `byte_stages`.
+/// With `held`, the `held` oldest of the `depth` tiles that wait for their prefixes are in the
+/// registers of the scanning warps. They need no bytes any longer, so the ring of bytes has only
+/// `byte_stages` stages.
 ///
-/// Where no bulk copies fetch the tiles (before sm_90, of structs, and of items that are not bytes
-/// in memory), `loading_warps` warps load them: `loading_teams` teams, each of which loads every
-/// `loading_teams`-th tile, items `loads_at_once` a lane at once.
+/// Where no bulk copies fetch the tiles (before sm_90, with `held`, of structs, and of items that
+/// are not bytes in memory), `loading_warps` warps load them: `loading_teams` teams, each of which
+/// loads every `loading_teams`-th tile, items `loads_at_once` a lane at once.
 ///
 /// Structs have `reducing_warps`, of which the publishing warp is one: they reduce tiles as soon as
 /// these are copied, and publish their aggregates. `depth` then has no use.
@@ -236,8 +239,8 @@ class look_ahead {
   using T = typename Problem::accumulator;
   static constexpr int stages = Tuning::value.stages, group_tiles = Problem::shape::group_tiles;
   static constexpr int window = Tuning::value.window; // groups
-  /// Whether lanes without a tile read no aggregate: for values of 8 bytes in code before sm_90,
-  /// where warps copy the tiles. (Code for compute_80 on an H200, us, if they read one and if not:
+  /// Whether lanes without a tile read no aggregate: for values of 8 bytes where warps copy the
+  /// tiles. (Code for compute_80 on an H200, us, if they read one and if not:
   /// sums of 2^26 i64 314, 281; i32 142, 143. On two H200s: 2^28 f64 1109, 1107; i128 2266, 3139.)
   static constexpr bool by_lane = can_stage<Problem> && !Tuning::value.in_bulk() &&
                                   !blocks_structs<Problem>::value && sizeof(T) == 8;

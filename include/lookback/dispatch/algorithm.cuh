@@ -56,8 +56,8 @@ struct fastest {};
 ///   48 bytes, of 8), as items, accumulators and results, from a pointer to a pointer, both aligned
 ///   to 16 bytes, without a total. By key: compute capability 9.0 or newer, pointers to keys and
 ///   values, and output to a pointer, without overlap with the keys. On a GPU that allows a block
-///   99 KiB (8.6, 8.9, 12.x): items of 1, 2, 4 or 8 bytes and accumulators of at most 8, from a
-///   pointer to a pointer, not by key.
+///   99 KiB (8.6, 8.9, 12.x): only items and accumulators of at most 8 bytes, from a pointer to a
+///   pointer, without keys; objects only if they are added.
 /// - *Determinism*: the bits of lookback::fastest.
 /// - *Complexity*: 2 n elements of traffic, about 2 n additions.
 /// @ingroup strategies

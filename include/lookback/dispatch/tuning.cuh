@@ -246,8 +246,8 @@ struct tuned_on_h200 {
   ///   6, 16, 2, 2        44.2       533        144       79.2       549
   ///   6, 16, 2, 8        44.0       535        144       82.9       581
   ///   the look-back      53.5       625        162       88.4       617
-  /// The same later, depth 6. Each line keeps what those before it have; a program each compares
-  /// lines 1 to 3, 4, 5 to 7, and the last with the one before it:
+  /// The same later, depth 6. Each line keeps what those before it have. Lines 1 to 3, 5 to 7, and
+  /// 8 beside 7 are from one program each:
   ///                             2^24: i8    i16    i32    f64     2^28: i8    i16   i32   2^27 f64
   ///   8, 3, 2                       19.2   28.7   43.5   78.6          145   275    537     558
   ///   first tiles copied early      18.2   25.8   41.4   77.1          142   272    535     553
@@ -380,12 +380,15 @@ struct tuned_on_h200 {
     // Bytes of a stage beside its tile: what publishing and look-ahead warps write, and barriers.
     static constexpr int state = (Problem::shape::tile_rows + 2) * static_cast<int>(sizeof(T)) + 48;
     // In 99 KiB a ring has 5 or 6 stages of 16 KB, too few to hide the latency of the carry, so
-    // tiles of plain numbers also wait in registers. Other problems take the look-back.
+    // tiles of plain numbers also wait in registers. They are copied by warps, with sm_120 too,
+    // where nothing has been measured. Problems that cannot be held take the look-back.
     static constexpr bool tight = SharedKib <= 99,
                           in_registers = has_pipelines && tight && can_hold<Problem>::value &&
                                          8 * ahead_source<Problem, 8, false>::bytes > shared_bytes;
     static constexpr bool in_bulk = Bulk && !loads && !structs && !in_registers,
                           by_warps = !in_bulk && !loads && !structs;
+    // Plain numbers that warps copy.
+    static constexpr bool numbers = by_warps && can_hold<Problem>::value;
     // Only the first pass reads the keys of sums by key, and, where beginnings have room, the
     // values of runs: these arrays have a shorter ring.
     static constexpr bool may_split =
@@ -417,7 +420,7 @@ struct tuned_on_h200 {
     static constexpr bool marking = marks_heads<Problem>;
     static constexpr int in_flight = tiles_for(sizeof(T) <= 2 ? 4 : 3),
                          short_in_flight = sizeof(T) > 4 && in_flight > 2 ? 2
-                                           : in_flight > 3 && by_warps    ? 3
+                                           : in_flight > 3 && numbers     ? 3
                                                                           : in_flight;
     // 1 KB is left for what there is only once, and for alignment.
     static constexpr int heads = marking ? int{sizeof(found_heads)} : 0,
@@ -426,7 +429,8 @@ struct tuned_on_h200 {
     // Where warps load, fewer stages, so that the L1 cache has room for loads in flight.
     static constexpr int wanted_stages = tiles_for(loads ? 10 : splits ? 14 : 12);
     // A tile in registers has no stage of bytes. With one more there, registers spill. (A stage of
-    // bytes has one more barrier, and 128 bytes are enough for what there is only once.)
+    // bytes has one more barrier. 128 bytes are enough for what there is only once, and for a flag
+    // a stage.)
     static constexpr int held = in_registers ? 4 : 0,
                          byte_stages = in_registers ? (shared_bytes - 128 - held * state) /
                                                           (stage + state + 8)
@@ -445,13 +449,11 @@ struct tuned_on_h200 {
                          reducing_warps = !structs               ? 0
                                           : team_of_structs == 1 ? 1
                                                                  : 2;
-    // (Where warps copy, two keep up as well, beside one copying warp: tables above.)
-    static constexpr bool third =
-        structs ? team_of_structs < 4 : !few && ((swift && !by_warps) || blocked);
+    static constexpr bool third = structs ? team_of_structs < 4 : !few && (swift || blocked);
     static constexpr int long_column_warps = structs && sizeof(T) > 32 ? 4 : third ? 3 : 2;
     static constexpr int look_ahead_warps = structs ? sizeof(T) > 32 ? 4 : long_column_warps + 1
-                                            : third || (!few && !by_warps && sizeof(T) <= 4) ? 3
-                                                                                             : 2;
+                                            : third || (!few && !numbers && sizeof(T) <= 4) ? 3
+                                                                                            : 2;
     // For few structs of 12 bytes, the look-back is faster (H200, share of a copy's speed):
     //               2^20   2^22   2^24   2^26
     //   look-back    .62    .64    .70    .72
@@ -460,9 +462,10 @@ struct tuned_on_h200 {
     // Groups of which a look-ahead warp has room for all aggregates at once.
     static constexpr int window = sizeof(T) <= 32 ? groups_a_round : sizeof(T) <= 48 ? 3 : 2;
     static constexpr int scanning_warps =
-        structs                                                                    ? struct_warps
-        : (sizeof(T) <= 8 || placing) && !loads && Problem::shape::tile_rows >= 16 ? 16
-                                                                                   : 8;
+        structs ? struct_warps
+        : (sizeof(T) <= 8 || placing) && (in_bulk || numbers) && Problem::shape::tile_rows >= 16
+            ? 16
+            : 8;
     static constexpr int spare = in_bulk || stages < 4 ? 1 : 2; // stages that are being filled
     // A selection reads the items of a tile twice, with little to compute or to write in between,
     // so the latency of its steps counts; and the more rows a warp has, the less the work that is
@@ -479,6 +482,7 @@ struct tuned_on_h200 {
                                           : two_teams ? 2
                                                       : 4;
     static constexpr int depth_at_most = stages - spare;
+    // (Three stages of bytes are being filled or reduced.)
     static constexpr int wanted = in_registers             ? held + byte_stages - 3
                                   : splits || marking      ? placing ? 6 : 8
                                   : loads && sizeof(T) > 4 ? 5
@@ -495,10 +499,10 @@ struct tuned_on_h200 {
                                              long_column_warps,
                                              20,
                                              window,
-                                             in_bulk                         ? 0
-                                             : loads                         ? 16
-                                             : structs || scanning_warps > 8 ? 1
-                                                                             : 2,
+                                             in_bulk              ? 0
+                                             : loads              ? 16
+                                             : structs || numbers ? 1
+                                                                  : 2,
                                              loads ? 2 : 1,
                                              loads_at_once,
                                              scanning_teams,

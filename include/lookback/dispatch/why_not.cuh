@@ -22,7 +22,7 @@ std::string why_not(Algorithm, cudaError_t status, [[maybe_unused]] const Proble
              "whose size is a multiple of 4 (above 48 bytes, of 8), from array to array, both "
              "aligned to 16 bytes. By key, keys and values must be pointers, and results must not "
              "overwrite the keys. The GPU must allow a block 163 KiB of shared memory (by key, "
-             "227; from array to array, with items and accumulators of up to 8 bytes, 99). Without "
+             "227; without keys, from array to array of up to 8 bytes an item, 99). Without "
              ".with(look_ahead), lookback chooses a strategy that takes this call";
   } else if constexpr (!std::is_same<Algorithm, fastest>::value) {
     device_facts device;

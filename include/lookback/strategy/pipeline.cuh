@@ -10,11 +10,11 @@
 // i % stages, and its warps have roles:
 //
 //   copying warp        bulk copies into all free stages, a few of them in flight at once; or
-//                       loading warps, which copy tiles before sm_90, copy structs, or read items
-//                       that are not bytes in memory
+//                       loading warps, which copy tiles where there are no bulk copies, copy
+//                       structs, or read items that are not bytes in memory
 //   scanning warps      reduce tile i, and scan tile i - depth, whose prefix is normally ready;
-//                       teams of them take turns with the tiles. Where the ring is short, they
-//                       keep the last tiles before the scan in registers
+//                       teams of them take turns with the tiles. Where shared memory is small,
+//                       the tiles that are scanned next are in registers, and their stages free
 //   publishing warp     row aggregates of tile i -> row prefixes, and the aggregate for all blocks
 //   reducing warps      of structs, instead of the publishing warp: reduce tiles, and publish their
 //                       aggregates; the scanning warps only scan
@@ -57,7 +57,7 @@ namespace detail {
 LOOKBACK_DEVICE std::uint64_t patience_of(unsigned tiles) { return 2000 + tiles / 4; }
 
 /// Progress of the copying warp: tile `i` is the next to copy, into stage `at`; `arriving` is the
-/// stage of the oldest copy in flight.
+/// stage of the oldest copy in flight. Loading warps use `i` only.
 template <int Stages>
 struct copying {
   simt::cache_policy policy;
@@ -157,10 +157,16 @@ class look_ahead_scan {
                             storage::first_copies <= apart_stages),
                 "only arrays that one pass reads may have a shorter ring, beside bulk copies");
   static_assert(loading_teams <= stages, "every loading team needs a stage of its own");
+  static_assert(!can_stage<Problem> ||
+                    (tuning.in_flight > 0 && tuning.in_flight <= stages &&
+                     tuning.short_in_flight > 0 && tuning.short_in_flight <= tuning.in_flight),
+                "copies in flight are in different stages");
+  static_assert(!loads_early || loading_teams == 1, "one team copies bytes");
   static_assert(!holds ||
                     (std::is_pointer<typename Problem::input_type>::value && !blocked && !in_bulk &&
-                     !splits && !structs && scanning_teams == 1 && tuning.held <= tuning.depth &&
-                     tuning.byte_stages <= stages && storage::first_copies <= tuning.byte_stages &&
+                     !splits && !structs && scanning_teams == 1 && !tuning.short_code &&
+                     tuning.held < tuning.depth && tuning.byte_stages <= stages &&
+                     storage::first_copies <= tuning.byte_stages &&
                      tuning.depth - tuning.held < tuning.byte_stages),
                 "plain items that warps copy can wait in registers");
   static_assert(tuning.long_column_warps <= tuning.look_ahead_warps,
@@ -318,10 +324,11 @@ private:
     const int round = i / tuning.byte_stages, place = i % tuning.byte_stages;
     simt::wait(shared_.held[place], static_cast<unsigned>(round) & 1); // mutant: held-ring
   }
-  /// At most as many tiles are on their way as with bulk copies.
+  /// Bytes: at most as many tiles are on their way as with bulk copies. The first ones are loaded
+  /// before the blocks have settled, so there is nothing to wait for.
   LOOKBACK_DEVICE void load_items(int i, ring_position<stages> at, int share) {
     const unsigned tile = sequence_.tile(i);
-    auto &stage = shared_.tiles[place_of(i, at)];
+    auto &stage = shared_.tiles[byte_stage_of(i, at)];
     auto &copied = shared_.copied[at.stage];
     if constexpr (can_stage<Problem>) {
       const bool is_short = sequence_is_short();
@@ -446,7 +453,7 @@ private:
     scanning.advance(team);
     const int full = full_tiles();
     const bool aligned = source_.aligned() && (!stores_vectors_if_aligned || as_vectors(problem_));
-    if constexpr (tuning.short_code && !holds) {
+    if constexpr (tuning.short_code) {
       static_assert(scanning_teams == 1, "one team scans every tile");
       const int fast = aligned ? full : 0; // mutant: fast-tiles
       reduce_and_scan<true, true>(share, team, 0, fast, reducing, scanning);
@@ -506,8 +513,8 @@ private:
       return (source_);
   }
   /// The stage of the bytes of tile i of the sequence, which is at `at`.
-  LOOKBACK_DEVICE static int place_of([[maybe_unused]] int i,
-                                      [[maybe_unused]] ring_position<stages> at) {
+  LOOKBACK_DEVICE static int byte_stage_of([[maybe_unused]] int i,
+                                           [[maybe_unused]] ring_position<stages> at) {
     if constexpr (holds)
       return i % tuning.byte_stages;
     else
@@ -585,7 +592,7 @@ private:
     } else {
       const auto &source = source_of(i, at.stage);
       const auto own =
-          rows_of<Full, Aligned>(share, source, sequence_.tile(i), place_of(i, at), lane);
+          rows_of<Full, Aligned>(share, source, sequence_.tile(i), byte_stage_of(i, at), lane);
       auto &aggregates = shared_.rows[at.stage];
       const early_items<std::decay_t<decltype(own)>> early(own);
       const bool arrives = lane == shape::row_vectors - 1;  // the lane that writes the aggregates
@@ -621,7 +628,7 @@ private:
         if constexpr (holds && Full)
           return held_rows(share, *held, tile);
         else
-          return rows_of<Full, Aligned>(share, source_, tile, place_of(i, at), lane);
+          return rows_of<Full, Aligned>(share, source_, tile, byte_stage_of(i, at), lane);
       }();
       const auto row_prefix = [&](int row) -> const T & {
         return shared_.rows[at.stage][row > 0 ? row - 1 : 0];
@@ -669,6 +676,8 @@ struct pipeline_block {
   struct of {
     using tuning = typename Row::template pipeline<Problem>;
     using storage = look_ahead_storage<Problem, tuning>;
+    static_assert(tuning::value.held == 0 || sizeof(storage) <= 99 * 1024,
+                  "tiles wait in registers where a block has 99 KiB of shared memory");
     static constexpr int threads = tuning::value.warps() * simt::warp_threads;
     static constexpr std::size_t bytes() {
       if constexpr (counts_on_device<Problem>)

@@ -80,18 +80,18 @@ struct look_ahead_storage
       Tuning::value.loading_team_warps() * simt::warp_threads; // mutant: load-arrivals
   static constexpr int copied_arrivals =
       Tuning::value.in_bulk() ? 1 + (marks_heads<Problem> ? 1 : 0) : loading_lanes;
-  /// Called by the thread that starts these copies.
+  /// Called by one thread, before any of these copies.
   LOOKBACK_DEVICE void initialize_first_copies() {
     for (int s = 0; s < first_copies; ++s) simt::initialize(copied[s], copied_arrivals);
     simt::publish_barriers(); // mutant: publish-first
   }
-  /// Called by the same thread after it has started them. Initializes the barriers of later copies.
+  /// Called by the same thread after them. Initializes the barriers of later copies.
   LOOKBACK_DEVICE void initialize_later_copies() {
     for (int s = first_copies; s < stages; ++s) simt::initialize(copied[s], copied_arrivals);
     simt::publish_barriers(); // mutant: publish-later
   }
   /// Waits for the first `copies` copies, whose tiles are not the block's, as not all blocks take
-  /// part; and initializes their barriers again. Called by the thread that started them.
+  /// part; and initializes their barriers again. Called by the same thread.
   LOOKBACK_DEVICE void initialize_again(int copies) {
     for (int s = 0; s < copies; ++s) {
       if (marks_heads<Problem>) simt::arrive(copied[s]); // no warp has marked the tile

@@ -139,20 +139,18 @@ public:
   /// warps has arrived at `copied`.
   LOOKBACK_DEVICE void load(unsigned char *stage, unsigned tile, const valid_items<shape> &valid,
                             int share, simt::barrier &copied, simt::cache_policy policy) const {
-    // The key behind the last full tile may be one of the few that no copy of 16 bytes has.
-    constexpr int last = arrays - 1;
-    const bool by_copies = !staged::reads_after || bulk_of<last>(tile, valid.of_tile).end >=
-                                                       needed_of<last>(tile, valid.of_tile).end;
-    if (LOOKBACK_LIKELY(aligned() && valid.fill_tile() && by_copies)) {
-      if constexpr (own_rows) {
-        copy_share<0>(stage, tile, share, policy);
-        if constexpr (from_memory == 2) copy_share<1>(stage, tile, share, policy);
-      } else {
-        fetch_share<own_rows>(stage, tile, valid.of_tile, share);
-      }
-      simt::arrive_when_copied(copied); // mutant: load-copies
-    } else {                            // this lane may have copied bytes by ordinary writes
+    bool by_copies = true; // and none of its bytes by ordinary writes
+    if (own_rows && LOOKBACK_LIKELY(aligned() && valid.fill_tile())) {
+      copy_share<0>(stage, tile, share, policy);
+      if constexpr (from_memory == 2) copy_share<1>(stage, tile, share, policy);
+    } else {
       fetch_share<false>(stage, tile, valid.of_tile, share);
+      by_copies =
+          copies_have<0>(tile, valid.of_tile) && copies_have<arrays - 1>(tile, valid.of_tile);
+    }
+    if (LOOKBACK_LIKELY(by_copies)) {
+      simt::arrive_when_copied(copied); // mutant: load-copies
+    } else {
       simt::wait_for_copies(); // mutant: load-rest
       simt::arrive(copied);
     }
@@ -326,6 +324,27 @@ private:
     return {tile == 0 ? (granule - skip_[A]) % granule : own.begin - skip_[A] - lead<A>,
             wanted < last ? wanted : last};
   }
+#if LOOKBACK_TARGETS_SM_80
+  /// Whether copies of 16 bytes transfer all bytes of array A that the tile needs. The first and
+  /// the last few bytes of an array are in no such copy.
+  template <int A>
+  LOOKBACK_DEVICE bool copies_have(unsigned tile, int valid) const {
+    const piece needed = needed_of<A>(tile, valid), bulk = bulk_of<A>(tile, valid);
+    return bulk.begin <= needed.begin && bulk.end >= needed.end; // mutant: by-copies
+  }
+  /// Starts to copy the rows of `warp` of a full tile, from lines with this policy.
+  template <int A>
+  LOOKBACK_DEVICE void copy_share(unsigned char *stage, unsigned tile, int warp,
+                                  simt::cache_policy policy) const {
+    constexpr int step = simt::warp_threads * granule;
+    const int first = simt::lane_index() * int{granule}, before = warp * share<A> + first;
+    unsigned char *const to = simt::address_of_lane(stage + place<A, true>(0) + before);
+    const unsigned char *const from = address<A>() + origin_of<A>(tile) + before;
+    LOOKBACK_UNROLL
+    for (int i = 0; i < share<A>; i += step)
+      if (i + first < share<A>) simt::copy_vector_async(to + i, from + i, policy);
+  }
+#endif
 #if LOOKBACK_TARGETS_SM_90
   template <int A>
   LOOKBACK_DEVICE void copy_bulk(unsigned char *stage, unsigned tile, const piece &bulk,
@@ -356,18 +375,6 @@ private:
     for (std::uint64_t at = own.begin + lane; at < left; at += lanes) copy_byte(at);
     LOOKBACK_ROLLED
     for (std::uint64_t at = right + lane; at < own.end; at += lanes) copy_byte(at);
-  }
-  /// Starts to copy the rows of `warp` of a full tile, from lines with this policy.
-  template <int A>
-  LOOKBACK_DEVICE void copy_share(unsigned char *stage, unsigned tile, int warp,
-                                  simt::cache_policy policy) const {
-    constexpr int step = simt::warp_threads * granule;
-    const int first = simt::lane_index() * int{granule}, before = warp * share<A> + first;
-    unsigned char *const to = simt::address_of_lane(stage + place<A, true>(0) + before);
-    const unsigned char *const from = address<A>() + origin_of<A>(tile) + before;
-    LOOKBACK_UNROLL
-    for (int i = 0; i < share<A>; i += step)
-      if (i + first < share<A>) simt::copy_vector_async(to + i, from + i, policy);
   }
   /// fetch_array() for warps whose rows share no 16-byte unit: only the necessary code, because a
   /// scan of one tile waits for it.
