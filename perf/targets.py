@@ -33,6 +33,8 @@ K, M = 1 << 10, 1 << 20
 LARGE_AXES = [(1, 128 * M, 1), (M, 32, 1), (64 * K, K, 1), (K, 64 * K, 1), (16 * M, 4, 1),
               (16, 4 * M, 1), (1, M, 32), (1, 64 * K, K), (1, K, 64 * K), (1, 4 * M, 16)]
 SMALL_AXES = [(4 * K, 4 * K, 1), (1, M, 2), (1, 4 * K, 4 * K)]
+BESIDE_SUMS = [(f"inclusive_sum_{name}", "i32", 1 << 28) for name in ("reverse", "device_count")]
+FEW_ON_DEVICE = [("inclusive_sum_device_count", "i32", 1 << 10)]
 OFFSETS = [("offsets_from_counts", "i32", 1 << exponent) for exponent in range(10, 30, 2)]
 
 RUN_TO_RUN = [(call, kind, 1 << exponent) for call in SUMS for kind in ("f32", "f64")
@@ -74,8 +76,10 @@ class Target(NamedTuple):
 
 def add_sums(times):
     """Adds our time of the inclusive sum to the rows of the same type and size: of misaligned sums
-    as contender `aligned`, of selections and offsets as contender `inclusive_sum`."""
-    names = dict.fromkeys((call for call, _, _ in SELECTIONS + OFFSETS), "inclusive_sum")
+    as contender `aligned`; of selections, offsets, reversed sums and counts on the device as
+    contender `inclusive_sum`."""
+    names = dict.fromkeys((call for call, _, _ in SELECTIONS + OFFSETS + BESIDE_SUMS),
+                          "inclusive_sum")
     names.update((call, "aligned") for call, _, _ in times if call.startswith(MISALIGNED))
     for (call, kind, elements), row in times.items():
         ours = times.get(("inclusive_sum", kind, elements), {}).get(table.OURS)
@@ -166,6 +170,10 @@ def segment_targets():
     yield Target("offsets_from_counts, every cell", 1, "cub", OFFSETS)
     yield Target("offsets_from_counts, beside the sums", 0.97, "inclusive_sum", OFFSETS,
                  beside=("cub", ))
+    yield Target("reversed input, a count on the device, beside the sums, 2^28", 0.97,
+                 "inclusive_sum", BESIDE_SUMS, beside=("cub", ))
+    yield Target("a count of 2^10 on the device, at most 2^28", 1.5, "inclusive_sum", FEW_ON_DEVICE,
+                 at_most=True, beside=("cub", ))
 
 
 def targets(times):

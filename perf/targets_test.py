@@ -35,6 +35,8 @@ LINES_SMALL, LINES_TORCH = ("columns of 1M x 2, rows and columns of 4096 x 4096"
                             "lines of arrays, every cell")
 OFFSETS, OFFSETS_SUM = (f"offsets_from_counts, {title}" for title in ("every cell",
                                                                       "beside the sums"))
+BESIDE_SUMS = "reversed input, a count on the device, beside the sums, 2^28"
+FEW_ON_DEVICE = "a count of 2^10 on the device, at most 2^28"
 ITERATORS, STRUCTS = "sums through iterators, 2^28", "structs of {} bytes, the largest input"
 BY_KEY, WALL = "inclusive_sum_by_key, segments of 7 and 1000, 2^28", "a whole Thrust call, 2^10"
 
@@ -64,6 +66,9 @@ REACHED |= {
 REACHED |= {("offsets_from_counts", "i32", 1 << exponent, contender): us
             for exponent in range(10, 30, 2)
             for contender, us in (("lookback", 2), ("cub", 8), ("cub_new", 9))}
+REACHED |= {("inclusive_sum_device_count", "i32", 1 << exponent, contender): us
+            for exponent in (10, 28)
+            for contender, us in (("lookback", 2), ("cub", 8), ("cub_new", 9), ("memcpy", 2))}
 REACHED |= {(call, kind, 1 << exponent, contender): us for call, kind, exponent in (
     *((f"inclusive_sum_{name}", "i32", 28)
       for name in ("counting_transform", "zip_transform", "reverse", "permutation")),
@@ -114,7 +119,7 @@ class Targets(unittest.TestCase):
         """`changes` by cell and contender, None for no row; `verdicts` of the missed targets."""
         rows = {key: us for key, us in {**REACHED, **changes}.items() if us is not None}
         status, lines = run(rows, "--strict")
-        self.assertEqual(len(lines), 43)
+        self.assertEqual(len(lines), 45)
         self.assertEqual(
             {title: line[-1] for title, line in lines.items() if line[-1] != "reached"}, verdicts)
         self.assertEqual(status, 1 if verdicts else 0)
@@ -162,7 +167,7 @@ class Targets(unittest.TestCase):
 
     def test_missed_by_items(self):
         self.ours("inclusive_sum_counting_transform", "i32", 28, 2 / 0.93, {})  # at the bound
-        for name in "counting_transform", "zip_transform", "reverse", "permutation":
+        for name in "counting_transform", "zip_transform", "permutation":
             self.ours(f"inclusive_sum_{name}", "i32", 28, 2 / 0.837, {ITERATORS: "short by 10.0 %"})
         for size, share in (12, 0.81), (24, 0.81), (32, 0.765), (64, 0.72):
             cell = f"inclusive_scan_{size}_bytes", f"i32x{size // 4}"
@@ -209,6 +214,14 @@ class Targets(unittest.TestCase):
         self.expect({(*cell, "cub"): 1.8}, {OFFSETS: "short by 10.0 %"})
         self.expect({(*cell, "lookback"): 2 / 0.873}, {OFFSETS_SUM: "short by 10.0 %"})
 
+    def test_missed_beside_the_sums(self):
+        for name in "reverse", "device_count":
+            cell = f"inclusive_sum_{name}", "i32", 1 << 28
+            also = {ITERATORS: "short by 6.1 %"} if name == "reverse" else {}
+            self.expect({(*cell, "lookback"): 2 / 0.873}, {BESIDE_SUMS: "short by 10.0 %", **also})
+        cell = "inclusive_sum_device_count", "i32", 1 << 10
+        self.expect({(*cell, "lookback"): 3 / 0.9}, {FEW_ON_DEVICE: "short by 10.0 %"})
+
     def test_missed_against_a_newer_cub(self):
         cell = "inclusive_sum_by_key_7", "i32", 1 << 14  # not in the grid of sums
         lines = self.expect({(*cell, "lookback"): 10}, {NEW_EVERY_CELL: "short by 10.0 %"})
@@ -228,7 +241,7 @@ class Targets(unittest.TestCase):
 
     def test_not_measured(self):
         self.expect({("wall_inclusive_sum", "i32", 1 << 10, "lookback"): None},
-                    {WALL: "not measured", NEW_EVERY_CELL: "not measured: 1 of 648"})
+                    {WALL: "not measured", NEW_EVERY_CELL: "not measured: 1 of 650"})
         self.expect({key: None for key in REACHED if "misaligned" in key[0]},
                     {MISALIGNED: "not measured"})
         newer = {key for key in REACHED if key[3] in ("cub_new", "cub_run_to_run")}
