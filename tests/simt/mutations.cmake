@@ -493,8 +493,6 @@ mutation("items of one lane taken for all"
 mutation("copies of a loading warp not waited for"
          REPLACE load-copies "arrive_when_copied" "arrive")
 mutation("copies of a loading warp next to single bytes not waited for" DELETE load-rest)
-mutation("single bytes that no copy has not published"
-         VALUE by-copies "bulk.begin <= needed.begin && bulk.end >= needed.end" "true")
 mutation("items of one warp taken for all"
          CODE load-arrivals "Tuning::value.loading_team_warps() * " "")
 mutation("a tile reduced before it is copied" DELETE copied-wait)

@@ -261,7 +261,7 @@ struct tuned_on_h200 {
   /// scanning warps, 2 that look ahead and 1 that copies (f64: one less in shared memory, and in
   /// the third line one less in registers). Registers spill in the last line.
   ///                             2^24: i8    i16    i32    f64     2^28: i8    i16   i32   2^27 f64
-  ///   the look-back                 19.0   29.8   51.4   99.0          165   317    658     710
+  ///   the look-back                 19.0   29.8   51.4   99.0          165   317    658
   ///   5 and 0 (3 warps look ahead)  16.7   27.4   47.0   92.1          168   322    632     681
   ///   0 and 5                       16.6   26.8   44.9   88.7          166   321    586     658
   ///   3 and 3                       16.1   25.2   40.9   78.8          150   277    540     586

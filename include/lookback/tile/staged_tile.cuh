@@ -330,7 +330,7 @@ private:
   template <int A>
   LOOKBACK_DEVICE bool copies_have(unsigned tile, int valid) const {
     const piece needed = needed_of<A>(tile, valid), bulk = bulk_of<A>(tile, valid);
-    return bulk.begin <= needed.begin && bulk.end >= needed.end; // mutant: by-copies
+    return bulk.begin <= needed.begin && bulk.end >= needed.end;
   }
   /// Starts to copy the rows of `warp` of a full tile, from lines with this policy.
   template <int A>
