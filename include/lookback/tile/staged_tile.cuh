@@ -329,7 +329,9 @@ private:
   /// the last few bytes of an array are in no such copy.
   template <int A>
   LOOKBACK_DEVICE bool copies_have(unsigned tile, int valid) const {
-    const piece needed = needed_of<A>(tile, valid), bulk = bulk_of<A>(tile, valid);
+    const piece bulk = bulk_of<A>(tile, valid);
+    piece needed = needed_of<A>(tile, valid);
+    if (lead < A >> 0 && tile > 0) needed.begin -= element_bytes<A>;
     return bulk.begin <= needed.begin && bulk.end >= needed.end;
   }
   /// Starts to copy the rows of `warp` of a full tile, from lines with this policy.
