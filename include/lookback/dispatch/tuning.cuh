@@ -246,8 +246,8 @@ struct tuned_on_h200 {
   ///   6, 16, 2, 2        44.2       533        144       79.2       549
   ///   6, 16, 2, 8        44.0       535        144       82.9       581
   ///   the look-back      53.5       625        162       88.4       617
-  /// The same later, depth 6. Each line keeps what those before it have. Lines 1 to 3, 5 to 7, and
-  /// 8 beside 7 are from one program each:
+  /// The same later, depth 6. Each line keeps what those before it have. Lines 1 to 3 are from one
+  /// run, and so are lines 5 to 7:
   ///                             2^24: i8    i16    i32    f64     2^28: i8    i16   i32   2^27 f64
   ///   8, 3, 2                       19.2   28.7   43.5   78.6          145   275    537     558
   ///   first tiles copied early      18.2   25.8   41.4   77.1          142   272    535     553
@@ -262,7 +262,7 @@ struct tuned_on_h200 {
   /// the third line one less in registers). Registers spill in the last line.
   ///                             2^24: i8    i16    i32    f64     2^28: i8    i16   i32   2^27 f64
   ///   the look-back                 19.0   29.8   51.4   99.0          165   317    658
-  ///   5 and 0 (3 warps look ahead)  16.7   27.4   47.0   92.1          168   322    632     681
+  ///   5 and 0 (3 look ahead, 2 copy)  16.4 27.1   47.2   92.3          167   324    634     677
   ///   0 and 5                       16.6   26.8   44.9   88.7          166   321    586     658
   ///   3 and 3                       16.1   25.2   40.9   78.8          150   277    540     586
   ///   3 and 4                       16.5   24.6   39.7   79.9          145   266    515     580
