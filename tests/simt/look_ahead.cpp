@@ -323,9 +323,9 @@ TEST_CASE("pipeline, bytes that warps copy") {
 /// Tiles that wait in registers, in a ring of bytes that is as short as it can be, or longer.
 TEST_CASE("pipeline, tiles in registers") {
   pipeline<test::hold_ahead_by<3, 2, 4, 4, 2>, test::interval, test::interval>(60, 34);
-  pipeline<test::hold_ahead_by<2, 3, 4, 2, 1, 2>, test::interval, test::interval>(40, 12);
+  pipeline<test::hold_ahead_by<2, 3, 4, 2, 1, 2, 3>, test::interval, test::interval>(40, 12);
   sums<test::hold_ahead_by<3, 2, 3, 4, 1>, std::uint32_t, std::uint32_t>(100);
-  sums<test::hold_ahead_by<4, 4, 7, 8, 2>, std::uint8_t, std::uint8_t>(60);
+  sums<test::hold_ahead_by<4, 4, 7, 8, 2, 1, 4>, std::uint8_t, std::uint8_t>(60);
   sums<test::hold_ahead_by<2, 1, 2, 2, 2>, std::uint8_t, std::uint32_t>(100);
 }
 /// Results pass through the place of their row, whether bulk copies or warps fill it again.

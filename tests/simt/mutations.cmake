@@ -485,6 +485,12 @@ mutation("tiles loaded before the barriers are there" DELETE early-barriers)
 mutation("bytes loaded over those of a tile that is not in registers yet" DELETE held-ring)
 mutation("one warp's rows in registers taken for the whole tile"
          VALUE held-init "scanning_warps" "1")
+mutation("items that wait for their scan one tile too far back, after a round of several"
+         VALUE moved-items "d + round" "d + 1")
+mutation("aggregates that wait for their scan one tile too far back, after a round of several"
+         VALUE moved-vectors "d + round" "d + 1")
+mutation("a tile behind the last one taken for one that exists" VALUE steps-always "i < end"
+         "i <= end")
 mutation("rows taken for read when one lane has read its part" DELETE held-arrive)
 mutation("items of one lane taken for all"
          REPLACE load-arrive

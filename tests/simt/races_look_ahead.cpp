@@ -145,6 +145,7 @@ TEST_CASE("pipeline, bytes that warps copy") {
 }
 TEST_CASE("pipeline, tiles in registers") {
   intervals_anywhere<test::hold_ahead_by<2, 2, 3, 4, 2>>();
+  intervals_anywhere<test::hold_ahead_by<2, 2, 3, 4, 2, 1, 3>>();
 }
 TEST_CASE("pipeline, one body of code for partial and for unaligned tiles") {
   intervals_anywhere<test::look_ahead_by<3, 2, 2, 4, 1, 1, 2, 1, true>>();

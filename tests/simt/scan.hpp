@@ -289,15 +289,16 @@ struct load_ahead_by {
                                                  ReducingWarps};
   static constexpr bool fits = true;
 };
-/// Warps copy the tiles, of which `Held` wait in registers.
+/// Warps copy the tiles, of which `Held` wait in registers, and move on `Round` at once.
 template <int ByteStages, int Held, int Depth, int ScanningWarps, int LookAheadWarps,
-          int LoadingWarps = 1>
+          int LoadingWarps = 1, int Round = 1>
 struct hold_ahead_by {
   static constexpr core::look_ahead_tuning with_held_tiles() {
     core::look_ahead_tuning tuning = load_ahead_by<ByteStages + Held, Depth, ScanningWarps,
                                                    LookAheadWarps, LoadingWarps, 1>::value;
     tuning.held = Held;
     tuning.byte_stages = ByteStages;
+    tuning.round = Round;
     return tuning;
   }
   static constexpr core::look_ahead_tuning value = with_held_tiles();

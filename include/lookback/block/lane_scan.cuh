@@ -11,12 +11,21 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// Whether `vector.words()` are the elements' own bytes.
+/// The words of a vector, if they are the elements' own bytes.
+template <class Vector>
+LOOKBACK_DEVICE auto words_of(const Vector &vector) -> decltype(vector.words()) {
+  return vector.words();
+}
+template <class T, int E>
+LOOKBACK_DEVICE auto words_of(const lane_vector<T, E, true> &vector) -> const
+    decltype(vector.words) & {
+  return vector.words;
+}
 template <class Vector, class = void>
 inline constexpr bool has_words = false;
 template <class Vector>
 inline constexpr bool
-    has_words<Vector, std::void_t<decltype(std::declval<const Vector &>().words())>> = true;
+    has_words<Vector, std::void_t<decltype(words_of(std::declval<const Vector &>()))>> = true;
 
 /// Whether a vector's elements are integers of 1 or 2 bytes that are added up: an instruction each,
 /// and none to take them apart.
@@ -38,7 +47,7 @@ LOOKBACK_DEVICE typename Problem::accumulator fold_lane(const Vector &vector, Op
     std::uint32_t sum = 0;
     LOOKBACK_UNROLL
     for (int w = 0; w < E / parts; ++w)
-      sum = simt::add_parts<item>(vector.words().words[w], parts, sum);
+      sum = simt::add_parts<item>(words_of(vector).words[w], parts, sum);
     return static_cast<T>(sum);
   } else {
     return fold_vector<E, T>([&](int k) -> decltype(auto) { return vector.get(k); }, op);
@@ -65,7 +74,7 @@ LOOKBACK_DEVICE void scan_lane(const Problem &problem, maybe<typename Problem::a
       std::uint32_t before = sum;
       LOOKBACK_UNROLL
       for (int k = 0; k < parts; ++k) {
-        const std::uint32_t through = simt::add_parts<item>(vector.words().words[w], k + 1, sum);
+        const std::uint32_t through = simt::add_parts<item>(words_of(vector).words[w], k + 1, sum);
         const T scanned = static_cast<T>(Problem::inclusive ? through : before);
         emit(w * parts + k, scanned, scanned);
         before = through;

@@ -96,7 +96,7 @@ struct can_hold {
 ///
 /// With `held`, the `held` oldest of the `depth` tiles that wait for their prefixes are in the
 /// registers of the scanning warps. They need no bytes any longer, so the ring of bytes has only
-/// `byte_stages` stages.
+/// `byte_stages` stages. `round` tiles at once move on from register to register.
 ///
 /// Where no bulk copies fetch the tiles (before sm_90, with `held`, of structs, and of items that
 /// are not bytes in memory), `loading_warps` warps load them: `loading_teams` teams, each of which
@@ -117,7 +117,7 @@ struct look_ahead_tuning {
   bool short_code = false, all_again = false;
   int apart_stages = 0, group_warps = 0, marking_warps = 0, reducing_warps = 0;
   bool keeps_lines = false;
-  int held = 0, byte_stages = 0;
+  int held = 0, byte_stages = 0, round = 1;
   constexpr look_ahead_tuning keeping_lines() const {
     look_ahead_tuning same = *this;
     same.keeps_lines = true;

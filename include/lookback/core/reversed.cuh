@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scans from the last item to the first: the same scan over iterators that count from the end.
+// Memory that is counted from its end: for scans from the last item to the first, and behind a
+// reverse_iterator.
 #pragma once
 
 #include <lookback/core/segments.cuh>
@@ -93,6 +94,71 @@ template <class Problem>
 auto from_the_end(const Problem &problem, std::int64_t n) {
   const std::int64_t items = n > 0 ? n : 0;
   return from_the_ends(problem, items, items);
+}
+
+/// Whether an iterator is a reverse_iterator over a pointer: std's, Thrust's or that of libcu++. It
+/// is known by make_reverse_iterator() of its namespace, which returns the same template over it.
+template <class Iterator, class = void>
+struct is_reverse_iterator : std::false_type {};
+template <template <class> class Reverse, class T>
+struct is_reverse_iterator<
+    Reverse<T *>, std::void_t<decltype(make_reverse_iterator(std::declval<Reverse<T *>>()))>>
+    : std::is_same<decltype(make_reverse_iterator(std::declval<Reverse<T *>>())),
+                   Reverse<Reverse<T *>>> {};
+
+/// A reverse_iterator over a pointer as what it is, memory from its end; any other input as it is.
+template <class Input>
+auto known_input(const Input &input) {
+  if constexpr (is_reverse_iterator<Input>::value) {
+    const auto end = plain_memory(input.base());
+    return reversed<std::decay_t<decltype(end)>>(end);
+  } else {
+    return input;
+  }
+}
+/// The same of the output for results of type T, unless a pointer would not stay one there.
+template <class T, class Output, class Project>
+auto known_sink(const dense<Output, Project> &sink) {
+  if constexpr (is_reverse_iterator<Output>::value) {
+    const auto end = output_of<T>(sink.output.base());
+    using pointer = std::decay_t<decltype(end)>;
+    if constexpr (std::is_pointer<pointer>::value)
+      return dense<reversed<pointer>, Project>{reversed<pointer>(end), sink.project};
+    else
+      return sink;
+  } else {
+    return sink;
+  }
+}
+template <class T, class Sink, class Total>
+auto known_sink(const total_sink<Sink, Total> &sink) {
+  const auto known = known_sink<T>(static_cast<const Sink &>(sink));
+  return total_sink<std::decay_t<decltype(known)>, Total>{known, sink.total};
+}
+
+/// Whether a sink has results of a plain scan, all of which are stored.
+template <class Sink>
+inline constexpr bool is_plain_sink = false;
+template <class Output, class Project>
+inline constexpr bool is_plain_sink<dense<Output, Project>> = true;
+template <class Sink, class Total>
+inline constexpr bool is_plain_sink<total_sink<Sink, Total>> = is_plain_sink<Sink>;
+
+/// The same problem for the device: a plain scan's iterators as known_input() and known_sink() have
+/// them.
+template <bool Inclusive, class T, class Input, class Operator, class Initial, class Sink,
+          class Extent>
+auto with_known_iterators(
+    const scan_problem<Inclusive, T, Input, Operator, Initial, Sink, Extent> &problem) {
+  if constexpr (is_plain_sink<Sink>) {
+    const auto input = known_input(problem.input);
+    const auto sink = known_sink<T>(problem.sink);
+    return scan_problem<Inclusive, T, std::decay_t<decltype(input)>, Operator, Initial,
+                        std::decay_t<decltype(sink)>, Extent>(input, problem.op, problem.initial,
+                                                              sink, problem.extent);
+  } else {
+    return problem;
+  }
 }
 
 } // namespace detail

@@ -482,8 +482,9 @@ struct tuned_on_h200 {
                                           : two_teams ? 2
                                                       : 4;
     static constexpr int depth_at_most = stages - spare;
-    // (Three stages of bytes are being filled or reduced.)
-    static constexpr int wanted = in_registers             ? held + byte_stages - 3
+    // (Three stages of bytes are being filled or reduced; of 8-byte values, for whose depth there
+    // are too few registers, four.)
+    static constexpr int wanted = in_registers ? held + byte_stages - (sizeof(T) <= 4 ? 3 : 4)
                                   : splits || marking      ? placing ? 6 : 8
                                   : loads && sizeof(T) > 4 ? 5
                                                            : tiles_for(wanted_depth);
@@ -514,7 +515,8 @@ struct tuned_on_h200 {
                                              reducing_warps,
                                              false,
                                              held,
-                                             byte_stages};
+                                             byte_stages,
+                                             in_registers && sizeof(T) <= 4 ? 4 : 1};
   };
 
   /// The pipeline of long segments. Shares of a copy's speed (H200, 2^27 elements: in segments of

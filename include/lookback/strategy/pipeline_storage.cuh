@@ -52,7 +52,6 @@ template <class Problem, class Tuning>
 struct look_ahead_storage
     : stage_rings<look_ahead_source<Problem, Tuning>, Tuning::value.stages_of_bytes(),
                   Tuning::value.apart_stages>,
-      held_barriers<Tuning::value.stages_of_bytes(), Tuning::value.holds()>,
       std::conditional_t<marks_heads<Problem>, with_found_heads, without_heads> {
   using T = typename Problem::accumulator;
   using shape = typename Problem::shape;
@@ -68,6 +67,7 @@ struct look_ahead_storage
   simt::barrier copied[stages], reduced[stages], rows_ready[stages], scanned[stages];
   participants here;                 // the blocks of the launch that take part
   uninitialized_array<T, 1> initial; // read early
+  held_barriers<Tuning::value.stages_of_bytes(), holds> in_registers;
 
 #if LOOKBACK_TARGETS_SM_80
   /// Tiles whose copies start before the first barrier of the block: at most as many as may be in
@@ -115,7 +115,7 @@ struct look_ahead_storage
     }
     if constexpr (holds)
       for (int s = turn; s < Tuning::value.byte_stages; s += turns)
-        simt::initialize(this->held[s], scanning_warps); // mutant: held-init
+        simt::initialize(in_registers.held[s], scanning_warps); // mutant: held-init
     if constexpr (marks_heads<Problem>)
       if (turn == 0) this->heads.initialize();
     simt::publish_barriers(); // mutant: publish-others
