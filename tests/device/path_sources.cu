@@ -18,6 +18,7 @@
 #include <thrust/tuple.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace {
@@ -111,6 +112,36 @@ TEST_CASE("sources: reverse, and permuted by an index") {
             x, thrust::make_reverse_iterator(thrust::make_counting_iterator(n)));
       },
       reversed);
+}
+
+/// A reverse_iterator over a pointer is memory, for the input alone and for the output alone.
+TEST_CASE("sources: from the end, and to the end") {
+  TEST_RANDOM(random);
+  const test::plus<float> op{};
+  std::int64_t n = 0;
+  const auto from_the_end = [&](const float *x, float *y) {
+    return detail::with_known_iterators(detail::make_problem<true, float>(
+        std::make_reverse_iterator(x + n), y, op, detail::no_initial{}));
+  };
+  const auto to_the_end = [&](const float *x, float *y) {
+    return detail::with_known_iterators(detail::make_problem<false, float>(
+        x, thrust::make_reverse_iterator(y + n), op, detail::initial_value<float>{3}));
+  };
+  static_assert(detail::counts_from_end<decltype(from_the_end(nullptr, nullptr))::input_type> &&
+                    detail::counts_from_end<decltype(to_the_end(nullptr, nullptr))::output_type>,
+                "reverse_iterators are known");
+  for (const std::size_t length :
+       test::lengths(sizeof(float), random, to_the_end(nullptr, nullptr))) {
+    n = static_cast<std::int64_t>(length);
+    const auto in = test::random_values<float>(length, random);
+    const std::vector<float> items(in.rbegin(), in.rend());
+    test::check_paths<float>(
+        in, test::tree_scan<float>(items, op, {}, true, sizeof(float), sizeof(float)), random,
+        from_the_end);
+    auto expected = test::tree_scan<float>(in, op, 3.f, false, sizeof(float), sizeof(float));
+    std::reverse(expected.begin(), expected.end());
+    test::check_paths<float>(in, expected, random, to_the_end);
+  }
 }
 
 /// From memory by bulk copies, and from an iterator by loading warps.

@@ -185,6 +185,37 @@ void check_reverse(test::trial &one, const std::vector<T> &elements, Operator op
   REQUIRE_EQ(test::first_difference(y.results(), expected), test::nowhere);
   REQUIRE(y.intact());
 }
+/// The same, where only the input or only the output is behind a reverse_iterator.
+template <class T, class Operator>
+void check_one_end(test::trial &one, const std::vector<T> &elements, Operator op) {
+  namespace core = lookback::detail;
+  const test::tree_sizes size(sizeof(T), sizeof(T));
+  const std::size_t n = test::pick_size(one, size, elements.size());
+  const std::size_t shift_in = one.random() % 17, shift_out = one.random() % 17;
+  const bool from_end = one.random() % 2 == 0, ahead = n > size.tile && one.random() % 2 == 0;
+  INFO("n = ", n, ", shifts ", shift_in, ", ", shift_out, ", from the end ", from_end);
+  std::vector<T> items(elements.begin(), elements.begin() + n), expected;
+  for (const T &item : items)
+    expected.push_back(expected.empty() ? item : static_cast<T>(op(expected.back(), item)));
+  auto &turned = from_end ? items : expected;
+  std::reverse(turned.begin(), turned.end());
+  test::guarded_buffer<T> x(n, shift_in, elements.back()), y(n, shift_out, elements.back());
+  std::copy(items.begin(), items.end(), x.data());
+  const auto scan = [&](auto in, auto out) {
+    const auto problem = core::make_problem<true, T>(in, out, op, core::no_initial{});
+    if (ahead)
+      test::scan_ahead<test::look_ahead_by<3, 2, 2, 4, 2>>(problem, n, 3, one.schedule);
+    else
+      test::scan<2>(problem, n, one.schedule);
+  };
+  const T *const from = x.data();
+  if (from_end)
+    scan(std::make_reverse_iterator(from + n), y.data());
+  else
+    scan(from, std::make_reverse_iterator(y.data() + n));
+  REQUIRE_EQ(test::first_difference(y.results(), expected), test::nowhere);
+  REQUIRE(y.intact());
+}
 TEST_CASE("from the end") {
   std::vector<std::uint8_t> bytes;
   std::vector<std::uint16_t> halves;
@@ -203,5 +234,7 @@ TEST_CASE("from the end") {
     check_reverse(one, words, lookback::plus{});
     check_reverse(one, brackets, test::concatenate_brackets{});
     check_reverse(one, structs, test::join_neighbours{});
+    check_one_end(one, bytes, lookback::plus{});
+    check_one_end(one, brackets, test::concatenate_brackets{});
   });
 }

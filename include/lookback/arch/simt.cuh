@@ -293,6 +293,24 @@ LOOKBACK_DEVICE void store_relaxed(word_pair *address, word_pair value) {
                "l"(value.low), "l"(value.high)
                : "memory");
 }
+/// store_relaxed() by an atomic exchange (exchanging_memory). Of 16 bytes, only from sm_90 on.
+LOOKBACK_DEVICE void exchange_relaxed(std::uint64_t *address, std::uint64_t value) {
+  asm volatile("{\n .reg .b64 before;\n atom.relaxed.gpu.global.exch.b64 before, [%0], "
+               "%1;\n}" ::"l"(__cvta_generic_to_global(address)),
+               "l"(value)
+               : "memory");
+}
+LOOKBACK_DEVICE void exchange_relaxed(word_pair *address, word_pair value) {
+#if LOOKBACK_TARGETS_SM_90
+  asm volatile("{\n .reg .b128 pair, before;\n mov.b128 pair, {%1, %2};\n "
+               "atom.relaxed.gpu.global.exch.b128 before, [%0], pair;\n}" ::"l"(
+                   __cvta_generic_to_global(address)),
+               "l"(value.low), "l"(value.high)
+               : "memory");
+#else
+  store_relaxed(address, value);
+#endif
+}
 LOOKBACK_DEVICE std::uint32_t load_acquire(const std::uint32_t *address) {
   std::uint32_t value;
   asm volatile("ld.acquire.gpu.global.b32 %0, [%1];"

@@ -130,6 +130,15 @@ struct tuned_on_h200 {
   ///   4 x 10       552        955       3703      84
   ///   4 x  8       519        691       2363      80
   ///   4 x  6       510        709       2125      92
+  /// Since exchanges publish the status words (arch/device_memory.cuh), sums of numbers, us:
+  ///             2^24: i32    i8    i64     2^28: i32    i8    2^27 i64
+  ///   8 x  5         57.1   22.7    118          739    228        872
+  ///   4 x 10         50.1   20.4     94          622    177        670
+  ///   4 x 12         49.7   20.5     90          619    167        637
+  ///   2 x 12         48.8   18.1     86          563    151        567
+  ///   1 x 12         47.7   18.4     84          565    155        574
+  ///   2 x 12, nothing prefetched
+  ///                  49.0   18.2     86          563    151        568
   template <class Problem>
   struct tree_look_back {
     using T = typename Problem::accumulator;
@@ -140,14 +149,14 @@ struct tuned_on_h200 {
     static constexpr bool measured =
         can_stage<Problem> && !boundary_of<typename Problem::input_type>::exists;
     static constexpr bool wide = measured && sizeof(T) > 16 && rows <= 16,
-                          odd = measured && !Problem::sink_type::scatters && sizeof(T) <= 16 &&
-                                !vectors;
-    static constexpr int wanted = wide && sizeof(T) <= 32 ? 1 : wide || odd ? 2 : 4;
+                          many = measured && !Problem::sink_type::scatters && sizeof(T) <= 16 &&
+                                 (SharedKib > 99 || !vectors);
+    static constexpr int wanted = wide && sizeof(T) <= 32 ? 1 : wide || many ? 2 : 4;
     static constexpr int warps = rows < wanted ? rows : wanted;
     static constexpr int blocks = wide              ? sizeof(T) <= 32   ? 16
                                                       : sizeof(T) <= 64 ? 8
                                                                         : 4
-                                  : odd             ? 12
+                                  : many            ? 12
                                   : sizeof(T) <= 16 ? 10
                                                     : 8;
     static constexpr unsigned distance = 2 * multiprocessors;

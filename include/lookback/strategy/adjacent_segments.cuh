@@ -22,7 +22,10 @@ scan_adjacent_segments(const Problem &all,
                        const ring_of_rounds<typename Problem::accumulator, Size> &words,
                        const roll_call<> &roll) {
   const auto &heads = all.input.keys();
+  // The caller's memory is ready: the kernel that clears the counters has waited for what came
+  // before it.
   const std::int64_t first = heads.begin(0), end = heads.begin(heads.segments);
+  simt::wait_for_previous_kernel(); // mutant: adjacent-previous
   if (end <= first) return;
   const Problem problem = items_of_heads(all, first, static_cast<std::uint64_t>(end - first));
   const std::uint64_t tiles = problem.tiles();
@@ -114,7 +117,8 @@ struct adjacent_segments {
     auto *const first = reinterpret_cast<std::uint64_t *>(in.counters);
     clear_words<Rows>(first, zeroed / sizeof(*first), launch); // mutant: rounds-clear
     launch(kernel, launch.template shape<block>(kernel),
-           launch_grid{std::min<std::uint64_t>(launch.multiprocessors(), most)},
+           launch_grid{std::min<std::uint64_t>(launch.multiprocessors(), most), residency::none,
+                       true},
            sum_by_heads(problem, segments.heads()), in.words_of(tag), roll_call<>(in.answers, tag));
     if (!launch.refused()) return true;
     launch.forgive();

@@ -39,7 +39,7 @@ public:
     maybe<T> carry = initial; // everything before tile `done`
     simt::spin_bound bound;
     for (unsigned done = 0; done + 1 < tiles; bound.count("aggregate of tile", done)) {
-      typename tile_status<T>::reading seen;
+      typename textbook_state<T>::status_words::reading seen;
       if (done + thread + 1 < tiles) seen = state.aggregates.read(done + thread);
       const unsigned ready = simt::ballot(seen.ready());
       if (seen.ready()) construct(shared.sums[thread], seen.value());

@@ -81,7 +81,7 @@ LOOKBACK_DEVICE maybe<T> walk(walk_by_warp, const textbook_state<T> &state, unsi
   for (unsigned end = tile;; bound.count("aggregates of the 32 tiles before",
                                          end)) { // tiles from `end` on are in `sum`
     const bool watches = static_cast<unsigned>(lane) < end;
-    typename tile_status<T>::reading prefix, aggregate;
+    typename textbook_state<T>::status_words::reading prefix, aggregate;
     if (watches) prefix = state.prefixes.read(end - 1 - lane);
     if (watches) aggregate = state.aggregates.read(end - 1 - lane);
     const unsigned prefixes = simt::ballot(prefix.ready());

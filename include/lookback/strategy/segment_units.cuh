@@ -228,7 +228,7 @@ struct ring_workspace {
   using state_type = ring_state<T, Section>;
 
   explicit ring_workspace(temporary_memory &memory) {
-    using status_words = tile_status<T>;
+    using status_words = published_status<T>;
     constexpr status_bytes of_tiles = status_words::bytes(state_type::words),
                            of_groups = status_words::bytes(state_type::groups);
     const std::size_t before = memory.bytes();

@@ -17,8 +17,9 @@ namespace detail {
 /// aggregate and of its inclusive prefix.
 template <class T>
 struct textbook_state {
+  using status_words = tile_status<T, exchanging_memory>;
   unsigned *next = nullptr; // zero before the first use
-  tile_status<T> aggregates, prefixes;
+  status_words aggregates, prefixes;
 
   /// Draws the block's dynamic tile id, the same in every thread: the number of blocks that started
   /// before it. Blocks with lower ids are already running.
@@ -52,7 +53,8 @@ void prepare(Problem &problem, unsigned tiles, std::uint64_t *zeroed, std::size_
 template <class Problem, class Launch>
 auto prepare_state(Problem &problem, unsigned tiles, temporary_memory &memory, Launch &launch) {
   using T = typename Problem::accumulator;
-  const status_bytes bytes = tile_status<T>::bytes(tiles);
+  using status_words = typename textbook_state<T>::status_words;
+  const status_bytes bytes = status_words::bytes(tiles);
   auto *const zeroed = memory.take<std::uint64_t>(0);
   textbook_state<T> state;
   const std::size_t before = memory.bytes();
@@ -60,8 +62,8 @@ auto prepare_state(Problem &problem, unsigned tiles, temporary_memory &memory, L
   void *const aggregates = memory.take<char>(bytes.zeroed), *const prefixes =
                                                                 memory.take<char>(bytes.zeroed);
   const std::size_t words = (memory.bytes() - before) / sizeof(std::uint64_t);
-  state.aggregates = tile_status<T>(aggregates, memory.take<char>(bytes.payload));
-  state.prefixes = tile_status<T>(prefixes, memory.take<char>(bytes.payload));
+  state.aggregates = status_words(aggregates, memory.take<char>(bytes.payload));
+  state.prefixes = status_words(prefixes, memory.take<char>(bytes.payload));
   prepare(problem, tiles, zeroed, words, memory, launch);
   return state;
 }

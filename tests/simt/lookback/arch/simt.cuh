@@ -208,6 +208,11 @@ template <class Word>
 void store_relaxed(Word *address, typename detail::exactly<Word>::type value, EMULATOR_CALLER) {
   detail::store(address, value, __ATOMIC_RELAXED, where);
 }
+/// On a GPU, an exchange is seen sooner than a store. Here, the schedule decides.
+template <class Word>
+void exchange_relaxed(Word *address, typename detail::exactly<Word>::type value, EMULATOR_CALLER) {
+  store_relaxed(address, value, where);
+}
 template <class Word>
 Word load_acquire(const Word *address, EMULATOR_CALLER) {
   return detail::load(address, __ATOMIC_ACQUIRE, where);
