@@ -18,7 +18,6 @@
 #include <thrust/tuple.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
 namespace {
@@ -120,15 +119,17 @@ TEST_CASE("sources: from the end, and to the end") {
   const test::plus<float> op{};
   std::int64_t n = 0;
   const auto from_the_end = [&](const float *x, float *y) {
-    return detail::with_known_iterators(detail::make_problem<true, float>(
-        std::make_reverse_iterator(x + n), y, op, detail::no_initial{}));
+    return detail::make_problem<true, float>(thrust::make_reverse_iterator(x + n), y, op,
+                                             detail::no_initial{});
   };
   const auto to_the_end = [&](const float *x, float *y) {
-    return detail::with_known_iterators(detail::make_problem<false, float>(
-        x, thrust::make_reverse_iterator(y + n), op, detail::initial_value<float>{3}));
+    return detail::make_problem<false, float>(x, thrust::make_reverse_iterator(y + n), op,
+                                              detail::initial_value<float>{3});
   };
-  static_assert(detail::counts_from_end<decltype(from_the_end(nullptr, nullptr))::input_type> &&
-                    detail::counts_from_end<decltype(to_the_end(nullptr, nullptr))::output_type>,
+  using input = decltype(detail::with_known_iterators(from_the_end(nullptr, nullptr)));
+  using output = decltype(detail::with_known_iterators(to_the_end(nullptr, nullptr)));
+  static_assert(detail::counts_from_end<input::input_type> &&
+                    detail::counts_from_end<output::output_type>,
                 "reverse_iterators are known");
   for (const std::size_t length :
        test::lengths(sizeof(float), random, to_the_end(nullptr, nullptr))) {

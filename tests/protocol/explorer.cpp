@@ -166,7 +166,7 @@ private:
   const ids which_;
   unsigned next_ = 0, last_ = Tiles;
   std::vector<chunk> zeroed_, payload_;
-  core::scan_state<T, core::tile_status<T, Memory>> state_;
+  core::scan_state<T, Memory> state_;
 };
 
 using word = plain_interval<std::uint16_t>;

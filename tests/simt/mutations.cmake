@@ -725,6 +725,7 @@ mutation("the first segments of tiles that are not the block's" VALUE heads-know
 noticed_by("adjacent segments: more tiles than words in the ring")
 mutation("a word of the ring overwritten that is still to be read, for sums" DELETE rounds-check)
 mutation("the counters of the ring not cleared" DELETE rounds-clear)
+mutation("tiles counted before the counters of the ring are cleared" DELETE adjacent-previous)
 mutation("the prefix before a sum not waited for" DELETE sums-carry)
 mutation("a sum written before the stage's last tile is scanned" DELETE sums-free)
 mutation("heads of the next row taken for those of a row" VALUE keyed-heads "row % rows" "(row + 1) % rows")

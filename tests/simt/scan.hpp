@@ -196,6 +196,8 @@ struct rows_of {
   template <class Problem>
   using tree_look_back = tiles<Problem>;
   template <class Problem>
+  using segment_units = tiles<Problem>;
+  template <class Problem>
   using tile_reduction = tiles<Problem>;
 };
 

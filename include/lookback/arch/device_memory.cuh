@@ -48,10 +48,12 @@ struct device_memory {
 /// stores and by exchanges:
 ///   the look-back, 2^28 i32                                    811  624
 ///   decoupled_look_back<>, 2^28 i32                            573  541
-///   waves, 2^19 i32; 2^21 i8                                   6.9  6.5;  7.1  6.6
 ///   the pipeline, 805 MB of structs of 24 bytes                418  401
-///   the same, 2^24 f64; 2^28 i32 (by stores)                    70   76;  504  507
-///   columns, 65536 x 1024 i32 (by stores)                      137  153
+/// By stores, as they are faster or no slower:
+///   the pipeline, 2^24 f64; 2^28 i32                            70   76;  504  507
+///   waves, i16 2^20; f32 2^20                                  7.0  6.5;  7.9  8.3
+///   columns, 65536 x 1024 i32                                  137  153
+///   segments of 16 f32, whose units clear words                331  367
 struct exchanging_memory : device_memory {
   template <class Word>
   LOOKBACK_DEVICE static void store_relaxed(Word *address, Word value) {

@@ -19,7 +19,7 @@ namespace detail {
 template <class T>
 class ring_words {
 public:
-  LOOKBACK_DEVICE ring_words(const published_status<T> &words, unsigned first, unsigned size)
+  LOOKBACK_DEVICE ring_words(const tile_status<T> &words, unsigned first, unsigned size)
       : words_(words), first_(first), mask_(size - 1) {}
   LOOKBACK_DEVICE void publish(std::size_t i, const T &value) const {
     words_.publish(place(i), value);
@@ -30,7 +30,7 @@ private:
   LOOKBACK_DEVICE std::size_t place(std::size_t i) const {
     return (first_ + static_cast<unsigned>(i)) & mask_;
   }
-  const published_status<T> &words_;
+  const tile_status<T> &words_;
   const unsigned first_, mask_;
 };
 
@@ -73,9 +73,9 @@ struct ring_state : ring_sections<Section> {
   static_assert((words & (words - 1)) == 0 && Section % group_tiles == 0,
                 "a ring has a power of two of words, and a section whole groups");
 
-  published_status<T> tile_aggregates;  // (words)
-  published_status<T> group_aggregates; // (groups)
-  published_status<T> group_prefixes;   // (groups)
+  tile_status<T> tile_aggregates;  // (words)
+  tile_status<T> group_aggregates; // (groups)
+  tile_status<T> group_prefixes;   // (groups)
 
   LOOKBACK_DEVICE segment_state<T> of_segment(unsigned first_unit) const {
     return {ring_words<T>(tile_aggregates, first_unit, words),

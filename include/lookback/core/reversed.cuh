@@ -144,8 +144,7 @@ inline constexpr bool is_plain_sink<dense<Output, Project>> = true;
 template <class Sink, class Total>
 inline constexpr bool is_plain_sink<total_sink<Sink, Total>> = is_plain_sink<Sink>;
 
-/// The same problem for the device: a plain scan's iterators as known_input() and known_sink() have
-/// them.
+/// The same problem, of a plain scan with the iterators that known_input() and known_sink() return.
 template <bool Inclusive, class T, class Input, class Operator, class Initial, class Sink,
           class Extent>
 auto with_known_iterators(

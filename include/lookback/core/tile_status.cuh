@@ -397,12 +397,6 @@ struct status_for<run_prefix<T>, Memory> {
 template <class T, class Memory = device_memory>
 using tile_status = typename status_for<T, Memory>::type;
 
-/// The tile status of waves, of lines, and of long segments, where exchanges of 16 bytes are no
-/// faster than stores.
-template <class T>
-using published_status =
-    tile_status<T, std::conditional_t<(sizeof(T) <= 4), exchanging_memory, device_memory>>;
-
 /// The state that all blocks of one scan share. In the paper of decoupled look-back, a tile's
 /// descriptor holds its aggregate and later its prefix. Here each has an array of its own, and only
 /// groups of tiles have prefixes, since the tree (core/tree.cuh) folds groups from left to right:
@@ -411,12 +405,12 @@ using published_status =
 ///   tile_aggregates     published as soon as they are known
 ///   group_aggregates    published by the tile that has read the aggregates of the group's tiles
 ///   group_prefixes      entry g is G(g + 1), the prefix of group g + 1
-template <class T, class Status = published_status<T>>
+template <class T, class Memory = device_memory>
 struct scan_state {
   unsigned *next_tile_id = nullptr; // zero before the first use
-  Status tile_aggregates;
-  Status group_aggregates;
-  Status group_prefixes;
+  tile_status<T, Memory> tile_aggregates;
+  tile_status<T, Memory> group_aggregates;
+  tile_status<T, Memory> group_prefixes;
 };
 
 /// The same for wide values in the look-back, most of whose tiles wait at any time. Neither a fence
@@ -434,7 +428,7 @@ template <class T, class Memory = exchanging_memory>
 using look_back_state =
     std::conditional_t<std::is_trivially_copyable<T>::value && (sizeof(T) > 16) &&
                            sizeof(T) <= 48 && Memory::has_word_pairs,
-                       wide_scan_state<T, Memory>, scan_state<T, tile_status<T, Memory>>>;
+                       wide_scan_state<T, Memory>, scan_state<T, Memory>>;
 /// The aggregate of one tile in few bytes, since more of them cost registers: a tile has fewer than
 /// 2^32 runs.
 template <class T>
@@ -454,15 +448,15 @@ struct aggregate_of_tile<run_prefix<T>> {
   using type = std::conditional_t<sizeof(T) <= 4, runs_of_tile<T>, run_prefix<T>>;
 };
 
-/// Whether blocks that settle publish by exchanges: wide values, numbers of items, and runs. (H200,
-/// us, by stores and by exchanges: 2^28 i32 unique 423, 416, partitioned 510, 507; 2^24 i32 reduced
-/// by key 102, 101. Other values: arch/device_memory.cuh.)
+/// Whether blocks that settle publish by exchanges: wide values, and numbers of items. (H200, us,
+/// by stores and by exchanges: 2^28 i8 selected by flags 215, 205; 2^24 i32, all selected, 40, 37.
+/// Not runs: lengths of 2^28 298, 328. Other values: arch/device_memory.cuh.)
 template <class T>
 inline constexpr bool exchanges_tagged = (sizeof(T) > 16);
 template <>
 inline constexpr bool exchanges_tagged<tally> = true;
 template <class T>
-inline constexpr bool exchanges_tagged<run_prefix<T>> = true;
+inline constexpr bool exchanges_tagged<run_prefix<T>> = false;
 
 /// The same for blocks that settle which of them take part (carry/participants.cuh). They compute
 /// prefixes from aggregates alone: of tiles, and of groups as well if a value is wide. A tag marks

@@ -128,9 +128,8 @@ struct fastest_strategies {
   template <class Problem, class Count, class Launch>
   static typename Launch::status_type scan(void *storage, std::size_t &bytes,
                                            const Problem &problem, const Count &n, Launch launch) {
-    using known = std::decay_t<decltype(with_known_iterators(problem))>;
     using chosen =
-        std::conditional_t<half_tiles<known>::possible,
+        std::conditional_t<half_tiles<Problem>::possible,
                            first_or_any<Rows, cluster_of_half_tiles<Rows>>, first_or_any<Rows>>;
     return chosen::scan(storage, bytes, problem, n, launch);
   }

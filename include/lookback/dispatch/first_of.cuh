@@ -4,7 +4,6 @@
 
 #include <lookback/arch/simt.cuh>
 #include <lookback/core/device_count.cuh>
-#include <lookback/core/reversed.cuh>
 #include <lookback/dispatch/log.cuh>
 #include <lookback/strategy/strategy.cuh>
 #include <lookback/tile/actual_count.cuh>
@@ -51,7 +50,7 @@ struct first_of {
   static typename Launch::status_type scan(void *storage, std::size_t &bytes, const Given &given,
                                            const Count &n, Launch launch) {
     if (bound_of(n) < 0) return launch.refuse(refusal::invalid_value);
-    const auto problem = over_items(with_known_iterators(given), n);
+    const auto problem = over_items(given, n);
     using Problem = std::decay_t<decltype(problem)>;
     std::size_t needed = 0;
     const auto need = [&](std::size_t more) { needed = more > needed ? more : needed; };

@@ -139,8 +139,9 @@ struct tuned_on_h200 {
   ///   1 x 12         47.7   18.4     84          565    155        574
   ///   2 x 12, nothing prefetched
   ///                  49.0   18.2     86          563    151        568
-  template <class Problem>
-  struct tree_look_back {
+  /// (The units of segments keep 4 x 10.)
+  template <class Problem, bool OfSegments>
+  struct look_back_tiles {
     using T = typename Problem::accumulator;
     static constexpr bool vectors =
         lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed;
@@ -150,7 +151,7 @@ struct tuned_on_h200 {
         can_stage<Problem> && !boundary_of<typename Problem::input_type>::exists;
     static constexpr bool wide = measured && sizeof(T) > 16 && rows <= 16,
                           many = measured && !Problem::sink_type::scatters && sizeof(T) <= 16 &&
-                                 (SharedKib > 99 || !vectors);
+                                 (!vectors || (!OfSegments && SharedKib > 99));
     static constexpr int wanted = wide && sizeof(T) <= 32 ? 1 : wide || many ? 2 : 4;
     static constexpr int warps = rows < wanted ? rows : wanted;
     static constexpr int blocks = wide              ? sizeof(T) <= 32   ? 16
@@ -163,6 +164,10 @@ struct tuned_on_h200 {
     static constexpr tile_tuning value{
         warps, fit_in_shared<Problem, warps, carry::look_back, distance>(blocks), distance};
   };
+  template <class Problem>
+  using tree_look_back = look_back_tiles<Problem, false>;
+  template <class Problem>
+  using segment_units = look_back_tiles<Problem, true>;
 
   /// The reduction of tiles without a scan. Blocks have two tiles in shared memory. Not measured.
   template <class Problem>

@@ -116,10 +116,10 @@ struct adjacent_segments {
         launch.is_captured() ? memory.bytes() : sizeof(std::uint32_t) * words::counters;
     auto *const first = reinterpret_cast<std::uint64_t *>(in.counters);
     clear_words<Rows>(first, zeroed / sizeof(*first), launch); // mutant: rounds-clear
-    launch(kernel, launch.template shape<block>(kernel),
-           launch_grid{std::min<std::uint64_t>(launch.multiprocessors(), most), residency::none,
-                       true},
-           sum_by_heads(problem, segments.heads()), in.words_of(tag), roll_call<>(in.answers, tag));
+    launch(
+        kernel, launch.template shape<block>(kernel),
+        launch_grid{std::min<std::uint64_t>(launch.multiprocessors(), most), residency::none, true},
+        sum_by_heads(problem, segments.heads()), in.words_of(tag), roll_call<>(in.answers, tag));
     if (!launch.refused()) return true;
     launch.forgive();
     return false;

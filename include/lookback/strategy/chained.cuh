@@ -22,7 +22,8 @@ namespace detail {
 template <class Tile>
 LOOKBACK_KERNEL(Tile::threads, simt::resident_blocks(Tile::threads, Tile::resident))
 chained_kernel(LOOKBACK_KERNEL_PARAMETER typename Tile::problem_type problem,
-               typename Tile::global_room *rooms, const textbook_state<typename Tile::T> state) {
+               typename Tile::global_room *rooms,
+               const textbook_state<typename Tile::T, device_memory> state) {
   using T = typename Tile::T;
   auto &shared = simt::shared_memory<typename Tile::storage>();
   const unsigned id = state.draw_id(shared);
@@ -68,7 +69,8 @@ struct chained : detail::textbook<chained<Network, Threads, Items>, Network, Thr
     auto problem = chained::in_tiles(given, memory, launch);
     using tile = typename chained::template tile<decltype(problem)>;
     const std::uint64_t tiles = tile::count(problem);
-    const auto state = detail::prepare_state(problem, static_cast<unsigned>(tiles), memory, launch);
+    const auto state = detail::prepare_state<detail::device_memory>(
+        problem, static_cast<unsigned>(tiles), memory, launch);
     auto *const rooms = tile::take_rooms(memory, problem);
     launch(detail::chained_kernel<tile>,
            detail::block_shape{Threads, sizeof(typename tile::storage)}, detail::launch_grid{tiles},

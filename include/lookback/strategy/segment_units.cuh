@@ -185,7 +185,7 @@ struct segment_units_block {
   using rows = Rows;
   template <class Row>
   struct of {
-    static constexpr tile_tuning tuning = Row::template tree_look_back<Problem>::value;
+    static constexpr tile_tuning tuning = Row::template segment_units<Problem>::value;
     using units = segment_units<Problem, typename known_segments<Segments>::type, tuning.warps,
                                 Section, tuning.prefetch_distance / 2>;
     static constexpr int threads = tuning.warps * simt::warp_threads;
@@ -228,7 +228,7 @@ struct ring_workspace {
   using state_type = ring_state<T, Section>;
 
   explicit ring_workspace(temporary_memory &memory) {
-    using status_words = published_status<T>;
+    using status_words = tile_status<T>;
     constexpr status_bytes of_tiles = status_words::bytes(state_type::words),
                            of_groups = status_words::bytes(state_type::groups);
     const std::size_t before = memory.bytes();

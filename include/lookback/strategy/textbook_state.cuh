@@ -15,9 +15,9 @@ namespace detail {
 
 /// State shared by the blocks of a single-pass strategy: for each tile, the statuses of its
 /// aggregate and of its inclusive prefix.
-template <class T>
+template <class T, class Memory = exchanging_memory>
 struct textbook_state {
-  using status_words = tile_status<T, exchanging_memory>;
+  using status_words = tile_status<T, Memory>;
   unsigned *next = nullptr; // zero before the first use
   status_words aggregates, prefixes;
 
@@ -50,13 +50,13 @@ void prepare(Problem &problem, unsigned tiles, std::uint64_t *zeroed, std::size_
 
 /// The state of a single pass over `tiles` tiles, empty when the next kernel starts. `problem` then
 /// reads the saved keys.
-template <class Problem, class Launch>
+template <class Memory = exchanging_memory, class Problem, class Launch>
 auto prepare_state(Problem &problem, unsigned tiles, temporary_memory &memory, Launch &launch) {
-  using T = typename Problem::accumulator;
-  using status_words = typename textbook_state<T>::status_words;
+  using state_type = textbook_state<typename Problem::accumulator, Memory>;
+  using status_words = typename state_type::status_words;
   const status_bytes bytes = status_words::bytes(tiles);
   auto *const zeroed = memory.take<std::uint64_t>(0);
-  textbook_state<T> state;
+  state_type state;
   const std::size_t before = memory.bytes();
   state.next = memory.take<unsigned>(1);
   void *const aggregates = memory.take<char>(bytes.zeroed), *const prefixes =
