@@ -281,6 +281,16 @@ struct tuned_on_h200 {
   ///   3 and 3                       16.1   25.2   40.9   78.8          150   277    540     586
   ///   3 and 4                       16.5   24.6   39.7   79.9          145   266    515     580
   ///   2 and 5                       22.0   24.5   41.0                 157   271    525
+  /// The same, 3 and 4, in a later program. Each line keeps what those before it have:
+  ///                                                                                    2^28 f64
+  ///   3 and 4                       16.8   24.9   39.8   81.4          144   265    512    1162
+  ///   bytes added in words, tiles move once a step
+  ///                                 15.7   23.5   38.9   79.7          136   261    511    1137
+  ///   four tiles move at once       14.9   22.8   38.3   85.7          141   258    508    1228
+  ///   one kind of store, f64 one tile at once
+  ///                                 14.6   22.7   37.2   78.5          132   257    507    1110
+  ///   f64: steps without conditions                      76.9                             1078
+  ///     the same, depth 5 instead of 6                   75.2                             1077
   /// Selections of 2^28 items, us, by depth, scanning warps, teams of them, and look-ahead warps.
   /// (The teams' steps overlap.)
   ///                  i32: none   half   all   partition   i16 half   i8 half   unique, runs of 7
