@@ -43,17 +43,17 @@ struct device_memory {
   }
 };
 
-/// The same, except that relaxed stores are atomic exchanges. Other blocks see these much sooner
-/// while the multiprocessor stores results, behind which a store may have to wait. H200, us, by
-/// stores and by exchanges:
+/// The same, except that a relaxed store is an atomic exchange (of 16 bytes: from sm_90 on). Other
+/// blocks see it much sooner while the multiprocessor stores results, behind which a store may have
+/// to wait. H200, us, by stores and by exchanges:
 ///   the look-back, 2^28 i32                                    811  624
 ///   decoupled_look_back<>, 2^28 i32                            573  541
 ///   the pipeline, 805 MB of structs of 24 bytes                418  401
-/// By stores, as they are faster or no slower:
+/// These use stores, which are faster, or faster for some types:
 ///   the pipeline, 2^24 f64; 2^28 i32                            70   76;  504  507
 ///   waves, i16 2^20; f32 2^20                                  7.0  6.5;  7.9  8.3
 ///   columns, 65536 x 1024 i32                                  137  153
-///   segments of 16 f32, whose units clear words                331  367
+///   chained<> in tiles of 512 x 105, 2^28 i32                 1711 1963
 struct exchanging_memory : device_memory {
   template <class Word>
   LOOKBACK_DEVICE static void store_relaxed(Word *address, Word value) {

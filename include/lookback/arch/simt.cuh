@@ -293,7 +293,7 @@ LOOKBACK_DEVICE void store_relaxed(word_pair *address, word_pair value) {
                "l"(value.low), "l"(value.high)
                : "memory");
 }
-/// store_relaxed() by an atomic exchange (exchanging_memory). Of 16 bytes, only from sm_90 on.
+/// store_relaxed() as an atomic exchange (exchanging_memory). Before sm_90, 16 bytes are stored.
 LOOKBACK_DEVICE void exchange_relaxed(std::uint64_t *address, std::uint64_t value) {
   asm volatile("{\n .reg .b64 before;\n atom.relaxed.gpu.global.exch.b64 before, [%0], "
                "%1;\n}" ::"l"(__cvta_generic_to_global(address)),

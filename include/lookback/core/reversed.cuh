@@ -98,6 +98,8 @@ auto from_the_end(const Problem &problem, std::int64_t n) {
 
 /// Whether an iterator is a reverse_iterator over a pointer: std's, Thrust's or that of libcu++. It
 /// is known by make_reverse_iterator() of its namespace, which returns the same template over it.
+/// (Not if that of the element's namespace fits as well: the call is then ambiguous, and the
+/// iterator is used as it is.)
 template <class Iterator, class = void>
 struct is_reverse_iterator : std::false_type {};
 template <template <class> class Reverse, class T>
@@ -136,20 +138,20 @@ auto known_sink(const total_sink<Sink, Total> &sink) {
   return total_sink<std::decay_t<decltype(known)>, Total>{known, sink.total};
 }
 
-/// Whether a sink has results of a plain scan, all of which are stored.
+/// Whether a sink stores every result in its own place: dense, with or without a total.
 template <class Sink>
-inline constexpr bool is_plain_sink = false;
+inline constexpr bool is_dense_sink = false;
 template <class Output, class Project>
-inline constexpr bool is_plain_sink<dense<Output, Project>> = true;
+inline constexpr bool is_dense_sink<dense<Output, Project>> = true;
 template <class Sink, class Total>
-inline constexpr bool is_plain_sink<total_sink<Sink, Total>> = is_plain_sink<Sink>;
+inline constexpr bool is_dense_sink<total_sink<Sink, Total>> = is_dense_sink<Sink>;
 
 /// The same problem, of a plain scan with the iterators that known_input() and known_sink() return.
 template <bool Inclusive, class T, class Input, class Operator, class Initial, class Sink,
           class Extent>
 auto with_known_iterators(
     const scan_problem<Inclusive, T, Input, Operator, Initial, Sink, Extent> &problem) {
-  if constexpr (is_plain_sink<Sink>) {
+  if constexpr (is_dense_sink<Sink>) {
     const auto input = known_input(problem.input);
     const auto sink = known_sink<T>(problem.sink);
     return scan_problem<Inclusive, T, std::decay_t<decltype(input)>, Operator, Initial,

@@ -12,8 +12,9 @@ namespace lookback {
 inline namespace LOOKBACK_ABI {
 namespace detail {
 
-/// The memory operations of a GPU (arch/device_memory.cuh): the default, and those of look-backs.
-/// Only declared here, so that a host compiler without CUDA does not need them.
+/// The memory operations of a GPU (arch/device_memory.cuh): the default, and those of look-backs
+/// and of some blocks that settle (exchanges_tagged). Only declared here, so that a host compiler
+/// without CUDA does not need them.
 struct device_memory;
 struct exchanging_memory;
 

@@ -130,16 +130,20 @@ struct tuned_on_h200 {
   ///   4 x 10       552        955       3703      84
   ///   4 x  8       519        691       2363      80
   ///   4 x  6       510        709       2125      92
-  /// Since exchanges publish the status words (arch/device_memory.cuh), sums of numbers, us:
+  /// Since exchanges publish the status words (arch/device_memory.cuh), sums of numbers, us, by
+  /// blocks as they run where there is a pipeline: with twice the warps of the row, and half its
+  /// blocks (look_back_tuning):
   ///             2^24: i32    i8    i64     2^28: i32    i8    2^27 i64
-  ///   8 x  5         57.1   22.7    118          739    228        872
-  ///   4 x 10         50.1   20.4     94          622    177        670
-  ///   4 x 12         49.7   20.5     90          619    167        637
-  ///   2 x 12         48.8   18.1     86          563    151        567
-  ///   1 x 12         47.7   18.4     84          565    155        574
-  ///   2 x 12, nothing prefetched
+  ///  16 x  2         57.1   22.7    118          739    228        872
+  ///   8 x  5         50.1   20.4     94          622    177        670
+  ///   8 x  6         49.7   20.5     90          619    167        637
+  ///   4 x  6         48.8   18.1     86          563    151        567
+  ///   2 x  6         47.7   18.4     84          565    155        574
+  ///   4 x  6, nothing prefetched
   ///                  49.0   18.2     86          563    151        568
-  /// (The units of segments keep 4 x 10.)
+  /// Not measured, and still rows of 4 x 10: by key, scatters, items that lanes fetch, and
+  /// multiprocessors of at most 99 KiB. The units of segments of packed items keep it, too: their
+  /// words are not published by exchanges.
   template <class Problem, bool OfSegments>
   struct look_back_tiles {
     using T = typename Problem::accumulator;
@@ -150,14 +154,15 @@ struct tuned_on_h200 {
     static constexpr bool measured =
         can_stage<Problem> && !boundary_of<typename Problem::input_type>::exists;
     static constexpr bool wide = measured && sizeof(T) > 16 && rows <= 16,
-                          many = measured && !Problem::sink_type::scatters && sizeof(T) <= 16 &&
-                                 (!vectors || (!OfSegments && SharedKib > 99));
-    static constexpr int wanted = wide && sizeof(T) <= 32 ? 1 : wide || many ? 2 : 4;
+                          small_blocks = measured && !Problem::sink_type::scatters &&
+                                         sizeof(T) <= 16 &&
+                                         (!vectors || (!OfSegments && SharedKib > 99));
+    static constexpr int wanted = wide && sizeof(T) <= 32 ? 1 : wide || small_blocks ? 2 : 4;
     static constexpr int warps = rows < wanted ? rows : wanted;
     static constexpr int blocks = wide              ? sizeof(T) <= 32   ? 16
                                                       : sizeof(T) <= 64 ? 8
                                                                         : 4
-                                  : many            ? 12
+                                  : small_blocks    ? 12
                                   : sizeof(T) <= 16 ? 10
                                                     : 8;
     static constexpr unsigned distance = 2 * multiprocessors;

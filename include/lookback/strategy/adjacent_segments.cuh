@@ -22,8 +22,8 @@ scan_adjacent_segments(const Problem &all,
                        const ring_of_rounds<typename Problem::accumulator, Size> &words,
                        const roll_call<> &roll) {
   const auto &heads = all.input.keys();
-  // The caller's memory is ready: the kernel that clears the counters has waited for what came
-  // before it.
+  // The caller's memory is ready: the kernel that clears the counters does not overlap what comes
+  // before it, so it starts only when all of that has ended.
   const std::int64_t first = heads.begin(0), end = heads.begin(heads.segments);
   simt::wait_for_previous_kernel(); // mutant: adjacent-previous
   if (end <= first) return;

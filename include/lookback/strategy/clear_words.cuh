@@ -13,7 +13,7 @@ inline namespace LOOKBACK_ABI {
 namespace detail {
 
 /// Enqueues the kernel that clears `words` >= 1 words and does nothing else, on at most `most`
-/// blocks.
+/// blocks. It does not overlap the kernel before it: strategy/adjacent_segments.cuh relies on this.
 template <class Rows, class Launch>
 void clear_words(std::uint64_t *zeroed, std::size_t words, Launch &launch,
                  std::size_t most = Rows::prepare_blocks_at_most) {

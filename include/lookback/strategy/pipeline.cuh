@@ -127,7 +127,7 @@ class look_ahead_scan {
   // Results that are not aligned take the code for items that are not, so the code for aligned ones
   // has one kind of store, and fewer instructions and registers. (Code for compute_86 on an H200,
   // us, 2^28 f64: 1142, 1110 with this; for compute_80, 2^24 i8: 15.0, 14.6.) Not where bulk copies
-  // fetch plain memory: the other code would serve aligned items, too, and take 5 % longer.
+  // fetch plain memory: if aligned items could take the other code, it would need 5 % more time.
   static constexpr bool stores_vectors_if_aligned =
       adds_by_key<Problem> ||
       (has_vectors<Problem> && can_stage<Problem> && !blocked && !Problem::sink_type::scatters &&
@@ -175,6 +175,8 @@ class look_ahead_scan {
                      storage::first_copies <= tuning.byte_stages &&
                      tuning.depth - tuning.held < tuning.byte_stages),
                 "plain items that warps copy can wait in registers");
+  static_assert(tuning.round >= 1 && (holds || tuning.round == 1),
+                "only tiles in registers move on in rounds");
   static_assert(tuning.long_column_warps <= tuning.look_ahead_warps,
                 "long inputs must not need more look-ahead warps than there are");
   static_assert(tuning.look_ahead_warps <= stages,
@@ -561,21 +563,21 @@ private:
                                             ring_position<stages> &scanning) {
     waiting_tiles waiting;
     for (int i = 0; i < end + tuning.depth; i += tuning.round) {
-      // Without conditions, the compiler moves no register twice; but such code for whole rounds,
-      // beside the one for others, would be too long.
+      // Without conditions, the compiler moves no register twice. For rounds of several steps, such
+      // code beside the code with conditions would be too long.
       if constexpr (tuning.round == 1)
         for (; i >= tuning.depth && i < end; ++i) // mutant: steps-always
-          reduce_hold_and_scan<true, Aligned>(share, i, end, reducing, scanning, waiting);
-      reduce_hold_and_scan<false, Aligned>(share, i, end, reducing, scanning, waiting);
+          run_round<true, Aligned>(share, i, end, reducing, scanning, waiting);
+      run_round<false, Aligned>(share, i, end, reducing, scanning, waiting);
     }
   }
-  /// A round of steps, of which step i scans tile i - depth, takes tile i - depth + held to
-  /// registers, and reduces tile i; `Always`: all of these exist. Registers have no indices at run
-  /// time, so the tiles that wait move on, once a round.
+  /// A round of steps. Step i scans tile i - depth, takes tile i - depth + held to registers, and
+  /// reduces tile i, as far as these exist; with `Always`, they do. Registers have no indices at
+  /// run time, so the tiles that wait move on, once a round.
   template <bool Always, bool Aligned>
-  LOOKBACK_DEVICE void
-  reduce_hold_and_scan(const warp_share &share, int first, int end, ring_position<stages> &reducing,
-                       ring_position<stages> &scanning, waiting_tiles &waiting) {
+  LOOKBACK_DEVICE void run_round(const warp_share &share, int first, int end,
+                                 ring_position<stages> &reducing, ring_position<stages> &scanning,
+                                 waiting_tiles &waiting) {
     constexpr int depth = tuning.depth, held = tuning.held, round = tuning.round;
     const auto has = [=](int i) { return Always || (i >= 0 && i < end); };
     LOOKBACK_UNROLL
@@ -654,7 +656,8 @@ private:
       if (scanning_warp() > 0) prefix.append(op_, shared_.rows[at.stage][scanning_warp() - 1]);
       blocked_share<Full>(tile, at.stage).scan(prefix.exists() ? prefix.value() : T{}, vectors[0]);
     } else {
-      // The sum of nothing: then there are no branches, for which shifts leave no time.
+      // The sum of nothing stands for no prefix: then there are no branches, for which shifts, and
+      // code with one kind of store, leave no time.
       if constexpr (sums_integers<Problem> && (!Aligned || stores_vectors_if_aligned))
         if (!prefix.exists()) prefix.set(T{0});
       const auto own = [&] {
@@ -897,8 +900,8 @@ struct pipeline_workspace {
   std::size_t words;
 };
 
-/// A reverse_iterator over a pointer is memory here. (H200, 2^28 i32: 535 us, 507 with this. One
-/// tile is faster with an iterator's items: 2^12 4.3, 5.0.)
+/// A reverse_iterator over a pointer is memory here, in scans without keys. (H200, us: 2^28 i32
+/// 535, 507 with this. One tile is faster with an iterator's items: 2^12 4.3, 5.0.)
 template <class Rows>
 struct pipeline : tree_strategy<Rows> {
   static constexpr const char *name = "pipeline";
