@@ -79,7 +79,7 @@ TEST_CASE("LOOKBACK_LOG: every default strategy, and why those before it do not 
   CHECK_EQ(by_pipeline.find(n + "pipeline" + tuned + "1 blocks of "), 0);
   CHECK_NE(by_pipeline.find(" threads" + no_wave + "\n"), std::string::npos);
   CHECK_EQ(log_of(3, device_with(1, 0, 0, false)),
-           n + "tree_look_back" + tuned + "3 blocks of 128 threads" + no_pipeline + "\n");
+           n + "tree_look_back" + tuned + "3 blocks of 256 threads" + no_pipeline + "\n");
 }
 
 namespace {

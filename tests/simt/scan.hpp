@@ -196,8 +196,6 @@ struct rows_of {
   template <class Problem>
   using tree_look_back = tiles<Problem>;
   template <class Problem>
-  using segment_units = tiles<Problem>;
-  template <class Problem>
   using tile_reduction = tiles<Problem>;
 };
 

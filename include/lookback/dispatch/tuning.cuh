@@ -141,11 +141,9 @@ struct tuned_on_h200 {
   ///   2 x  6         47.7   18.4     84          565    155        574
   ///   4 x  6, nothing prefetched
   ///                  49.0   18.2     86          563    151        568
-  /// Not measured, and still rows of 4 x 10: by key, scatters, items that lanes fetch, and
-  /// multiprocessors of at most 99 KiB. The units of segments of packed items keep it, too: their
-  /// words are not published by exchanges.
-  template <class Problem, bool OfSegments>
-  struct look_back_tiles {
+  /// (4 x 6 is not in: its kernel has 40 % more code, and takes as much longer to compile.)
+  template <class Problem>
+  struct tree_look_back {
     using T = typename Problem::accumulator;
     static constexpr bool vectors =
         lane_vector<typename Problem::stored, Problem::shape::vector_elements>::packed;
@@ -154,25 +152,20 @@ struct tuned_on_h200 {
     static constexpr bool measured =
         can_stage<Problem> && !boundary_of<typename Problem::input_type>::exists;
     static constexpr bool wide = measured && sizeof(T) > 16 && rows <= 16,
-                          small_blocks = measured && !Problem::sink_type::scatters &&
-                                         sizeof(T) <= 16 &&
-                                         (!vectors || (!OfSegments && SharedKib > 99));
-    static constexpr int wanted = wide && sizeof(T) <= 32 ? 1 : wide || small_blocks ? 2 : 4;
+                          odd = measured && !Problem::sink_type::scatters && sizeof(T) <= 16 &&
+                                !vectors;
+    static constexpr int wanted = wide && sizeof(T) <= 32 ? 1 : wide || odd ? 2 : 4;
     static constexpr int warps = rows < wanted ? rows : wanted;
     static constexpr int blocks = wide              ? sizeof(T) <= 32   ? 16
                                                       : sizeof(T) <= 64 ? 8
                                                                         : 4
-                                  : small_blocks    ? 12
+                                  : odd             ? 12
                                   : sizeof(T) <= 16 ? 10
                                                     : 8;
     static constexpr unsigned distance = 2 * multiprocessors;
     static constexpr tile_tuning value{
         warps, fit_in_shared<Problem, warps, carry::look_back, distance>(blocks), distance};
   };
-  template <class Problem>
-  using tree_look_back = look_back_tiles<Problem, false>;
-  template <class Problem>
-  using segment_units = look_back_tiles<Problem, true>;
 
   /// The reduction of tiles without a scan. Blocks have two tiles in shared memory. Not measured.
   template <class Problem>

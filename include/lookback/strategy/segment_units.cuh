@@ -185,7 +185,7 @@ struct segment_units_block {
   using rows = Rows;
   template <class Row>
   struct of {
-    static constexpr tile_tuning tuning = Row::template segment_units<Problem>::value;
+    static constexpr tile_tuning tuning = Row::template tree_look_back<Problem>::value;
     using units = segment_units<Problem, typename known_segments<Segments>::type, tuning.warps,
                                 Section, tuning.prefetch_distance / 2>;
     static constexpr int threads = tuning.warps * simt::warp_threads;
