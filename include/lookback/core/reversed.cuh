@@ -146,7 +146,7 @@ inline constexpr bool is_dense_sink<dense<Output, Project>> = true;
 template <class Sink, class Total>
 inline constexpr bool is_dense_sink<total_sink<Sink, Total>> = is_dense_sink<Sink>;
 
-/// The same problem, of a plain scan with the iterators that known_input() and known_sink() return.
+/// The same problem; with a dense sink, known_input() and known_sink() have replaced its iterators.
 template <bool Inclusive, class T, class Input, class Operator, class Initial, class Sink,
           class Extent>
 auto with_known_iterators(
