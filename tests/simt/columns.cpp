@@ -54,6 +54,16 @@ TEST_CASE("columns: sums of 2 bytes") { scan_2_bytes(60, test::some_axis<60000>)
 TEST_CASE("columns: whole strips of 2-byte elements") {
   scan_2_bytes(20, test::some_strips<600000>);
 }
+/// 16 columns of two groups.
+TEST_CASE("columns: whole strips of 2-byte elements, several groups of tiles") {
+  scan_2_bytes(2, [](test::trial &one, const test::tree_sizes &size, bool) {
+    lookback::axis lines;
+    lines.inner = 16;
+    lines.length = static_cast<std::int64_t>(size.group + 2 * size.tile + one.random() % 3);
+    lines.reverse = one.random() % 2 == 0;
+    return lookback::detail::checked_axis(lines);
+  });
+}
 TEST_CASE("columns: two, as pairs") {
   scan_floats(12, test::some_pairs<140000>);
   scan_2_bytes(8, test::some_pairs<50000>);

@@ -774,6 +774,9 @@ mutation("rows of a strip combined before all are there"
 noticed_by("columns: whole strips? several tiles")
 mutation("the prefix of a strip's tile read before it is there"
          VALUE strip-outer "simt::all_of_warp(outer.ready())" "true")
+noticed_by("columns: whole strips of 2-byte elements? several tiles")
+mutation("the first tile of a group of pairs not combined" VALUE strip-tiles "tiles > 0"
+         "tiles > 1")
 noticed_by("columns: whole strips? partial units")
 mutation("the first row of a strip's tile not combined" VALUE strip-first "lanes - count"
          "lanes - count + (count > 1)")

@@ -88,6 +88,9 @@ TEST_CASE("columns: whole strips of 2-byte elements") {
 TEST_CASE("columns: more strips of 2-byte elements than rooms") {
   scan_strips_of_pairs(4, many_strips_of_pairs);
 }
+TEST_CASE("columns: whole strips of 2-byte elements, several tiles") {
+  scan_strips_of_pairs(1, some_tiles_of_a_strip);
+}
 /// Random values, so that a mix-up of the two columns shows.
 TEST_CASE("columns: two, as pairs") {
   test::scan_lines<std::uint32_t, 32, 16>(

@@ -24,7 +24,7 @@
 //
 // The unit that completes a tile publishes the tile's aggregate; then it waits for those of the
 // group's earlier tiles and for G, and publishes G . T of the next tile. G of a group is G . T of
-// its first tile.
+// its first tile. (For pairs, only G is published: see column_warp::every_prefix.)
 #pragma once
 
 #include <lookback/arch/simt_sm90.cuh>
@@ -41,7 +41,7 @@ struct column_warp_state {
   unsigned *next_unit;
   tile_status<T> row_aggregates;  // (strips, tiles, column_layout::rows_of_tile, width)
   tile_status<T> tile_aggregates; // (strips, tiles, width); none if lines have one tile
-  tile_status<T> tile_prefixes;   // the same: G . T of all tiles but the first
+  tile_status<T> tile_prefixes;   // the same: G . T of all tiles but the first, or (pairs) G
 };
 
 /// `Width`: columns of a unit.
@@ -118,6 +118,12 @@ class column_warp {
                        row_elements = shape::row_elements, tile_rows = shape::tile_rows,
                        group_tiles = shape::group_tiles, rows = sizes::rows, rooms = sizes::rooms;
   static constexpr bool refills = sizes::refills;
+  /// Whether the unit that completes a tile publishes G . T of the next one. If not, only the unit
+  /// that completes a group does, and every unit folds the aggregates of its group's tiles. For
+  /// pairs, whose reducing warp also loads and should not wait. (Shares of a copy's speed, H200,
+  /// with every prefix and without: bf16 4194304 x 16 0.72 and 0.79, 65536 x 1024 0.86 and 0.85;
+  /// i32 0.87 and 0.81, 0.95 and 0.93.)
+  static constexpr bool every_prefix = refills;
   using network_of_row = network_so_far<T, vectors, network::steps>;
 
 public:
@@ -178,17 +184,21 @@ private:
       sets = row_elements / set_lines;                  // of a row
   static_assert(row_elements % set_lines == 0, "a row must have whole sets of lines");
 
-  /// Prefetches one of the first units, while the previous kernel clears the state. Another block
-  /// may draw it.
+  /// Prefetches the first units, while the previous kernel clears the state: one for each block of
+  /// the first quarter, a half by each warp. Another block may draw it. (If more elements are asked
+  /// for at once, even the first of them come late, and with them the first prefixes. Shares of a
+  /// copy's speed, H200, i32, with two units for each block and both rooms filled at once, and as
+  /// it is: 4194304 x 16 0.86 and 0.87, 1048576 x 32 0.87 and 0.89, 65536 x 1024 0.94 and 0.95,
+  /// 4096 x 4096 0.90 and 0.92.)
   LOOKBACK_DEVICE void prefetch() const {
-    const unsigned unit = simt::block_index() + simt::warp_index() * simt::block_count();
-    if (unit >= all()) return;
+    const unsigned unit = simt::block_index();
+    if (unit >= all() || unit >= simt::block_count() / 4) return;
     column_step step;
     const column_unit there = layout_.find<Problem, true>(unit, step);
     const int lines = (there.rows - 1) * row_elements + there.last_items;
     const auto line = static_cast<std::ptrdiff_t>(layout_.input.line);
     const auto from = problem_.input + static_cast<std::ptrdiff_t>(there.input);
-    for (int i = simt::lane_index(); i < lines; i += simt::warp_threads)
+    for (int i = simt::thread_index(); i < lines; i += sizes::threads)
       simt::prefetch(from + i * line);
   }
   /// Whether lines that are copied in vectors are the last to leave the L2 cache. Share of a
@@ -295,8 +305,12 @@ private:
   // ---- the scanning warp ------------------------------------------------------------------------
 
   LOOKBACK_DEVICE void scan_units() {
-    if constexpr (refills)
-      for (int room = 0; room < rooms; ++room) load_rest(room, next_loads(room, draw()));
+    if constexpr (refills) {
+      for (int room = 0; room < rooms; ++room) {
+        simt::wait_for_copies(); // not both rooms at once: see prefetch()
+        load_rest(room, next_loads(room, draw()));
+      }
+    }
     for (int k = 0;; ++k) {
       const int room = k % rooms;
       simt::wait(shared_.full[room], phase(k)); // mutant: strip-full
@@ -483,16 +497,18 @@ private:
 
   /// (G . T) . R of this lane's row.
   LOOKBACK_DEVICE maybe<T> find_prefix(const column_step &step, int items, const T &aggregate) {
-    const int row = step.row + row_; // of the tile
-    const std::size_t own_word = row_word(step, row), of_tile = tile_word(step, step.tile);
+    const int row = step.row + row_;                                  // of the tile
+    const int tiles = static_cast<int>(step.tile % group_tiles);      // before it in its group
+    const std::int64_t tile = step.tile - (every_prefix ? 0 : tiles); // whose prefix is published
+    const std::size_t own_word = row_word(step, row), of_tile = tile_word(step, tile);
     const uninitialized_array<T, rows> of_unit = rows_of_unit(aggregate);
     // Both are asked for at once.
     typename tile_status<T>::reading outer;
-    if (step.tile > 0) outer = state_.tile_prefixes.read(of_tile);
+    if (tile > 0) outer = state_.tile_prefixes.read(of_tile);
     maybe<T> prefix, inner;
     if (items > 0 && row > 0)
       inner.set(fold_words<1>(state_.row_aggregates, own_word, row, row_, of_unit));
-    if (step.tile > 0) {
+    if (tile > 0) {
       // All lanes together, or those of one unit would poll one after the other.
       for (simt::spin_bound bound;; bound.count("prefix of tile", of_tile)) {
         const bool ready = simt::all_of_warp(outer.ready()); // mutant: strip-outer
@@ -503,6 +519,11 @@ private:
       prefix.set(outer.value());
     } else if constexpr (Problem::initial_type::exists) {
       prefix.set(static_cast<T>(problem_.initial.value));
+    }
+    if constexpr (!every_prefix) {
+      const std::size_t end = tile_word(step, step.tile);
+      if (tiles > 0) // mutant: strip-tiles
+        prefix.append(op_, fold_words<0>(state_.tile_aggregates, end, tiles, 0, of_unit));
     }
     if (inner.exists()) prefix.append(op_, inner.value());
     return prefix;
@@ -554,6 +575,7 @@ private:
     uninitialized_array<T, 1> own;
     construct(own[0], aggregate);
     const int tile = static_cast<int>(step.tile % group_tiles); // of the group
+    if (!every_prefix && tile + 1 < group_tiles) return;
     const std::size_t of_group = tile_word(step, step.tile - tile);
     typename tile_status<T>::reading outer; // G
     if (step.tile >= group_tiles) outer = state_.tile_prefixes.read(of_group);
